@@ -1,0 +1,142 @@
+/**
+ * What an agent is, as data: the one description behind `TypedAgent` and
+ * `AgentBuilder`.
+ *
+ * @since 0.1.0
+ */
+import type * as Schedule from "effect/Schedule"
+import * as Schema from "effect/Schema"
+import type { Budget } from "../values/Budget.ts"
+import type { ChildFailurePolicy } from "../values/ChildFailure.ts"
+import type { DelegationConfig } from "../values/DelegationConfig.ts"
+import type { ModelError } from "../values/ModelError.ts"
+import type { ModelSettings } from "../values/ModelRequest.ts"
+import { TaskRequest } from "../values/TaskRequest.ts"
+import type { ToolSource } from "./ToolSource.ts"
+
+/**
+ * A codec whose types are erased.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type AnyCodec = Schema.Codec<any, any, unknown, unknown>
+
+/**
+ * When failed model calls are made again.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type RetrySchedule = Schedule.Schedule<unknown, ModelError>
+
+/**
+ * Description of an agent.
+ *
+ * **Details**
+ *
+ * - `role`: a typed subagent, a text subagent, or an agent that applications
+ *   run with a text
+ * - `report`: codec of the answer; absent for an answer in text
+ * - `inputText`: renders the input as the first message; absent for the
+ *   default of the role
+ * - `retry`: absent for the default schedule
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface AgentSpec {
+  readonly id: string
+  readonly role: "typed" | "text" | "agent"
+  readonly description: string
+  readonly instructions: string
+  readonly modelId: string | undefined
+  readonly settings: ModelSettings
+  readonly input: AnyCodec
+  readonly report: AnyCodec | undefined
+  readonly inputText: ((input: any) => string) | undefined
+  readonly tools: ReadonlyArray<ToolSource>
+  readonly subagents: ReadonlyArray<AgentSpec>
+  readonly delegation: DelegationConfig
+  readonly childFailure: ChildFailurePolicy
+  readonly maxSteps: number
+  readonly reasks: number
+  readonly retry: RetrySchedule | undefined
+  readonly budget: Budget
+}
+
+/**
+ * Steps an agent may take when it sets no limit.
+ *
+ * @category constants
+ * @since 0.1.0
+ */
+export const defaultMaxSteps = 32
+
+/**
+ * Times an answer that does not decode is asked for again by default.
+ *
+ * @category constants
+ * @since 0.1.0
+ */
+export const defaultReasks = 1
+
+/**
+ * Creates a description. What a caller passes in is copied, so that changing
+ * it later changes no agent.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make = (
+  base: Pick<AgentSpec, "id" | "role" | "description"> & Partial<Pick<AgentSpec, "input" | "report">>
+): AgentSpec =>
+  Object.freeze({
+    id: base.id,
+    role: base.role,
+    description: base.description,
+    instructions: "",
+    modelId: undefined,
+    settings: {},
+    input: base.input ?? (base.role === "text" ? TaskRequest : Schema.String),
+    report: base.report,
+    inputText: undefined,
+    tools: [],
+    subagents: [],
+    delegation: {},
+    childFailure: {},
+    maxSteps: defaultMaxSteps,
+    reasks: defaultReasks,
+    retry: undefined,
+    budget: {}
+  })
+
+/**
+ * Replaces fields of a description.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const update = (self: AgentSpec, patch: Partial<AgentSpec>): AgentSpec => Object.freeze({ ...self, ...patch })
+
+/**
+ * Adds tools after those that are there.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const addTools = (self: AgentSpec, source: ToolSource): AgentSpec =>
+  update(self, { tools: [...self.tools, source] })
+
+/**
+ * Adds subagents after those that are there, and merges bounds by field.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const addSubagents = (
+  self: AgentSpec,
+  subagents: ReadonlyArray<AgentSpec>,
+  config: DelegationConfig
+): AgentSpec =>
+  update(self, { subagents: [...self.subagents, ...subagents], delegation: { ...self.delegation, ...config } })

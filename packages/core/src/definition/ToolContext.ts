@@ -1,0 +1,108 @@
+/**
+ * What a tool's handler can ask of the run it is called from.
+ *
+ * @since 0.1.0
+ */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import type * as Schema from "effect/Schema"
+import type { CallKey, RunId, ThreadId } from "../values/Ids.ts"
+import type { Json } from "../values/Json.ts"
+
+/**
+ * Service that the runtime provides to a handler for the time of one call. It
+ * never appears among the requirements of an agent.
+ *
+ * @category services
+ * @since 0.1.0
+ */
+export class ToolContext extends Context.Service<ToolContext, {
+  /** Thread of the run that makes the call. */
+  readonly threadId: ThreadId
+
+  /** The run that makes the call. */
+  readonly runId: RunId
+
+  /** Where the call stands in its run. */
+  readonly callKey: CallKey
+
+  /** The id that the provider gave the call, made unique in its thread. */
+  readonly toolCallId: string
+
+  /** The same text whenever this call runs again, and no other call's. */
+  readonly idempotencyKey: string
+
+  /** Runs an effect once for this call. See {@link once}. */
+  readonly once: <A, X, RD, RE, E, R>(
+    name: string,
+    schema: Schema.Codec<A, X, RD, RE>,
+    effect: Effect.Effect<A, E, R>
+  ) => Effect.Effect<A, E, R | RD | RE>
+
+  /** Fails the run. See {@link fatal}. */
+  readonly fatal: (reason: string) => Effect.Effect<never>
+
+  /** Shows progress. See {@link emit}. */
+  readonly emit: (value: Json) => Effect.Effect<void>
+}>()("~mandate/ToolContext") {}
+
+/**
+ * The idempotency key of this call: the same whenever the call runs again
+ * after a crash, and no other call's.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const idempotencyKey: Effect.Effect<string, never, ToolContext> = Effect.map(
+  ToolContext,
+  (context) => context.idempotencyKey
+)
+
+/**
+ * Runs an effect once for this call and records what it gave. When the handler
+ * is entered again, the recorded value is decoded and the effect does not run.
+ *
+ * **Details**
+ *
+ * `name` tells the steps of one call apart. `schema` encodes the value as
+ * JSON. A failure is not recorded.
+ *
+ * **Gotchas**
+ *
+ * A crash after the effect and before its record runs it again, as it would a
+ * whole handler: pass {@link idempotencyKey} on to what must not repeat.
+ *
+ * @category running
+ * @since 0.1.0
+ */
+export const once = <A, X, RD, RE, E, R>(
+  name: string,
+  schema: Schema.Codec<A, X, RD, RE>,
+  effect: Effect.Effect<NoInfer<A>, E, R>
+): Effect.Effect<A, E, R | RD | RE | ToolContext> =>
+  Effect.flatMap(ToolContext, (context) => context.once<A, X, RD, RE, E, R>(name, schema, effect))
+
+/**
+ * Fails the run, with a reason for its caller. Nothing in the handler can
+ * catch it, and the handler's finalizers run.
+ *
+ * **When to use**
+ *
+ * Use for what no model can mend: a revoked licence, a broken invariant. An
+ * ordinary failure of a tool is its declared failure, which the model reads.
+ *
+ * @category running
+ * @since 0.1.0
+ */
+export const fatal = (reason: string): Effect.Effect<never, never, ToolContext> =>
+  Effect.flatMap(ToolContext, (context) => context.fatal(reason))
+
+/**
+ * Publishes a value to whoever watches the run, as a live event. It is not
+ * stored, and no model sees it.
+ *
+ * @category running
+ * @since 0.1.0
+ */
+export const emit = (value: Json): Effect.Effect<void, never, ToolContext> =>
+  Effect.flatMap(ToolContext, (context) => context.emit(value))

@@ -1,0 +1,71 @@
+/**
+ * What comes after a model response. Pure: the same records under the same
+ * stored limits give the same decision, whenever and wherever they are read.
+ *
+ * @since 0.1.0
+ */
+import type { ResolvedBudget } from "../values/Budget.ts"
+import { toolCalls } from "../values/Message.ts"
+import type { RunLimits } from "../values/RunLimits.ts"
+import type { Settled } from "../values/RunOutcome.ts"
+import type { StepRecord } from "../values/RunRecord.ts"
+import * as Usage from "../values/Usage.ts"
+import type { Transcript } from "./Transcript.ts"
+
+/**
+ * What comes next: another model call, the calls of the response, or the end.
+ * `notRun` says why the calls of an ending response did not run.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type NextStep =
+  | { readonly _tag: "Model" }
+  | { readonly _tag: "Calls" }
+  | { readonly _tag: "End"; readonly outcome: Settled; readonly notRun: string }
+
+/**
+ * Decides what comes after a response, of which the transcript has the message
+ * already.
+ *
+ * **Details**
+ *
+ * The first that applies, in this order: the stop reason, an answer that
+ * decodes, tokens, tool calls, re-asks, steps.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const after = (
+  record: StepRecord,
+  transcript: Transcript,
+  limits: RunLimits,
+  budget: ResolvedBudget
+): NextStep => {
+  const { verdict } = record
+  if (verdict._tag === "Blocked") {
+    return end({ _tag: "Blocked", guardrail: verdict.guardrail, reason: verdict.reason }, "the response was blocked")
+  }
+  if (verdict._tag === "Answer") return end({ _tag: "Completed", answer: verdict.answer }, "")
+  if (budget.maxTokens !== undefined && Usage.tokens(transcript.own) > budget.maxTokens) {
+    return end({ _tag: "BudgetExceeded", limit: "tokens" }, "the token budget is used up")
+  }
+  const calls = verdict._tag === "Calls" ? toolCalls(record.response.parts).length : 0
+  if (budget.maxToolCalls !== undefined && transcript.own.toolCalls + calls > budget.maxToolCalls) {
+    return end({ _tag: "BudgetExceeded", limit: "toolCalls" }, "the budget of tool calls is used up")
+  }
+  if (isRefused(record) && transcript.refusals > limits.reasks) {
+    return end({ _tag: "InvalidReport", issues: issues(record) }, "")
+  }
+  if (transcript.step >= limits.maxSteps) {
+    return end({ _tag: "StepLimitReached", maxSteps: limits.maxSteps }, "the step limit is reached")
+  }
+  return verdict._tag === "Calls" ? { _tag: "Calls" } : { _tag: "Model" }
+}
+
+const end = (outcome: Settled, notRun: string): NextStep => ({ _tag: "End", outcome, notRun })
+
+const isRefused = ({ verdict }: StepRecord): boolean => verdict._tag === "Refused" || verdict._tag === "Cut"
+
+const issues = ({ verdict }: StepRecord): ReadonlyArray<string> =>
+  verdict._tag === "Refused" ? verdict.issues : ["the response was cut at its token limit"]

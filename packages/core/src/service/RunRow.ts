@@ -1,0 +1,150 @@
+/**
+ * Rows of a run store, and what its operations take and give.
+ *
+ * @since 0.1.0
+ */
+
+/**
+ * A row of the run table.
+ *
+ * **Details**
+ *
+ * - `rootThreadId`: the thread of the run at the top of the tree
+ * - `parentRunId`, `callKey`, `toolCallId`: the task call that started the
+ *   run; `null` for a root
+ * - `agentPath`, `bounds`, `budget`: JSON
+ * - `input`: canonical JSON of the encoded input; `prompt`: the text of the
+ *   run's user message
+ * - `ephemeral`: the thread was made for this run and goes when it settles
+ * - `outcome`: JSON of how it ended, or why it failed; `null` before that
+ * - `usage`: JSON of own and tree usage of a settled run; of an open one, the
+ *   usage of failed attempts in former drives
+ * - `messages`: JSON of the messages the run left on its thread
+ * - `activeMillis`: active time in milliseconds
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface RunRow {
+  readonly threadId: string
+  readonly runId: string
+  readonly rootThreadId: string
+  readonly parentRunId: string | null
+  readonly callKey: string | null
+  readonly toolCallId: string | null
+  readonly agentId: string
+  readonly agentPath: string
+  readonly shape: string
+  readonly depth: number
+  readonly depthLeft: number
+  readonly bounds: string
+  readonly budget: string
+  readonly input: string
+  readonly prompt: string
+  readonly ephemeral: boolean
+  readonly state: "Running" | "Suspended" | "Failed" | "Settled"
+  readonly outcome: string | null
+  readonly usage: string | null
+  readonly messages: string | null
+  readonly activeMillis: number
+}
+
+/**
+ * A row to insert. It starts `Running`; a root's run id is given by the store.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type NewRun = Omit<RunRow, "runId" | "state" | "outcome" | "usage" | "messages" | "activeMillis">
+
+/**
+ * A record of a run's journal.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Record {
+  readonly key: string
+  readonly json: string
+}
+
+/**
+ * Who asks for a lease: a process instance, the time now and how long the
+ * lease lasts, both in milliseconds.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface LeaseRequest {
+  readonly holder: string
+  readonly now: number
+  readonly ttl: number
+}
+
+/**
+ * What a writer holds: its run, and the epoch of its thread.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Fence {
+  readonly threadId: string
+  readonly runId: string
+  readonly epoch: number
+}
+
+/**
+ * Durable events of one transaction, all of one tree: the run each belongs to,
+ * and its JSON without the number.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Events = ReadonlyArray<{ readonly runId: string; readonly json: string }>
+
+/**
+ * How a run is settled.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Settlement {
+  readonly outcome: string
+  readonly usage: string
+  readonly messages: string
+  readonly activeMillis: number
+}
+
+/**
+ * A run as it is read: its row, its records, and the epoch of its thread.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface LoadedRun {
+  readonly row: RunRow
+  readonly records: ReadonlyArray<Record>
+  readonly epoch: number
+}
+
+/**
+ * What `open` found: it started the run, or the thread has an open one.
+ * `sequence` is the number of the first event.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Opened =
+  | { readonly _tag: "Started"; readonly runId: string; readonly epoch: number; readonly sequence: number }
+  | { readonly _tag: "Occupied"; readonly run: RunRow; readonly held: boolean }
+
+/**
+ * What `lease` found: it is yours now, or another instance holds it until a
+ * time in milliseconds.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Leased =
+  | { readonly _tag: "Taken"; readonly epoch: number }
+  | { readonly _tag: "Held"; readonly until: number }

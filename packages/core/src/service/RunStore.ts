@@ -1,0 +1,173 @@
+/**
+ * Where runs are kept: an encoded driver of rows and strings.
+ *
+ * **Details**
+ *
+ * Rules that the loop and the life of runs rely on, for every store:
+ *
+ * 1. Each operation is one transaction: all of it happens, or nothing.
+ * 2. A record is inserted once; a second insert of its key changes nothing.
+ * 3. `append`, `create`, `suspend`, `fail` and `settle` check their fence
+ *    first: a run that is not open, or whose thread has another epoch, fails
+ *    with `Fenced` and changes nothing.
+ * 4. Every lease that is taken gives its thread an epoch that is higher than
+ *    any epoch before it, also after the thread was deleted.
+ * 5. A settled run never changes again, and its records are gone.
+ * 6. Durable events are numbered per root thread from 1, in the transaction of
+ *    what they describe. They go with their run.
+ *
+ * All JSON is text here. The typed side lives in `run/`, written once for all
+ * stores.
+ *
+ * @since 0.1.0
+ */
+import * as Context from "effect/Context"
+import type * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import type { Events, Fence, Leased, LeaseRequest, LoadedRun, NewRun, Opened, Record, RunRow, Settlement } from "./RunRow.ts"
+
+/**
+ * The writer has lost its run: the epoch of its thread is another, or the run
+ * is not open any more. What it wanted to write is dropped.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class Fenced extends Schema.TaggedError<Fenced>("~mandate/Fenced")("Fenced", { runId: Schema.String }) {
+  override get message(): string {
+    return `The run "${this.runId}" has been taken over or has ended`
+  }
+}
+
+/**
+ * The store could not do an operation.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class StoreError extends Schema.TaggedError<StoreError>("~mandate/StoreError")("StoreError", {
+  operation: Schema.String,
+  cause: Schema.optionalKey(Schema.Defect())
+}) {
+  override get message(): string {
+    return `The run store could not ${this.operation}`
+  }
+}
+
+/**
+ * Service that keeps runs, their journals and their durable events.
+ *
+ * @category services
+ * @since 0.1.0
+ */
+export class RunStore extends Context.Service<RunStore, {
+  /**
+   * Starts the next run of a thread and takes the thread's lease, if the thread
+   * has no open run. `events` are those of the run under the id it gets.
+   */
+  readonly open: (
+    run: NewRun,
+    lease: LeaseRequest,
+    events: (runId: string) => Events
+  ) => Effect.Effect<Opened, StoreError>
+
+  /**
+   * Inserts the run of a child if it is absent, and takes the lease of its
+   * thread while the run is open. Gives the run that is there then, and the
+   * number of the first event; `created` says whether this call inserted it,
+   * and only then are the events appended.
+   */
+  readonly create: (
+    parent: Fence,
+    run: NewRun,
+    lease: LeaseRequest,
+    events: Events
+  ) => Effect.Effect<
+    { readonly created: boolean; readonly run: LoadedRun; readonly sequence: number },
+    StoreError | Fenced
+  >
+
+  /** Reads a run with its records. */
+  readonly load: (runId: string) => Effect.Effect<LoadedRun | undefined, StoreError>
+
+  /** Reads the runs of a thread, oldest first, without their records. */
+  readonly thread: (threadId: string) => Effect.Effect<ReadonlyArray<RunRow>, StoreError>
+
+  /** Reads the children of a run in the order they were created. */
+  readonly children: (runId: string) => Effect.Effect<ReadonlyArray<RunRow>, StoreError>
+
+  /**
+   * Appends records. `close` settles failed children of this run in the same
+   * transaction. `keepChildren` then prunes settled child threads of this
+   * thread down to that many, newest kept, among those whose result this run
+   * or a settled one has.
+   */
+  readonly append: (fence: Fence, batch: {
+    readonly records: ReadonlyArray<Record>
+    readonly events: Events
+    readonly close?: ReadonlyArray<{ readonly runId: string; readonly settlement: Settlement }>
+    readonly keepChildren?: number
+  }) => Effect.Effect<number, StoreError | Fenced>
+
+  /** Marks a run `Suspended`; its records stay. */
+  readonly suspend: (
+    fence: Fence,
+    to: { readonly usage: string; readonly activeMillis: number },
+    events: Events
+  ) => Effect.Effect<number, StoreError | Fenced>
+
+  /** Marks a run `Failed`; its records stay. */
+  readonly fail: (
+    fence: Fence,
+    to: { readonly outcome: string; readonly usage: string; readonly activeMillis: number },
+    events: Events
+  ) => Effect.Effect<number, StoreError | Fenced>
+
+  /**
+   * Settles a run, deletes its records, gives its lease back and prunes its
+   * children. A run whose thread was made for it goes altogether.
+   */
+  readonly settle: (
+    fence: Fence,
+    settlement: Settlement,
+    events: Events,
+    keepChildren: number
+  ) => Effect.Effect<number, StoreError | Fenced>
+
+  /** Takes the lease of a thread that nobody holds, that is ours, or by force. */
+  readonly lease: (
+    threadId: string,
+    lease: LeaseRequest & { readonly force?: boolean }
+  ) => Effect.Effect<Leased, StoreError>
+
+  /** Marks a `Failed` run `Running` again, under its fence. */
+  readonly reopen: (fence: Fence, events: Events) => Effect.Effect<number, StoreError | Fenced>
+
+  /** Extends every lease of a holder. */
+  readonly renew: (lease: LeaseRequest) => Effect.Effect<void, StoreError>
+
+  /** Gives every lease of a holder back. */
+  readonly release: (holder: string) => Effect.Effect<void, StoreError>
+
+  /**
+   * Takes over a run and every open run below it: raises the epochs, so that
+   * no former writer can write, and reads them all, parents first.
+   */
+  readonly seize: (runId: string, lease: LeaseRequest) => Effect.Effect<ReadonlyArray<LoadedRun>, StoreError>
+
+  /** Settles several runs of one tree in one transaction, each under its fence. */
+  readonly close: (
+    runs: ReadonlyArray<{ readonly fence: Fence; readonly settlement: Settlement }>,
+    events: Events,
+    keepChildren: number
+  ) => Effect.Effect<number, StoreError | Fenced>
+
+  /** Deletes a thread and everything below it. */
+  readonly forget: (threadId: string) => Effect.Effect<void, StoreError>
+
+  /** Reads the durable events of a root thread with a number over `after`. */
+  readonly events: (
+    rootThreadId: string,
+    after: number
+  ) => Effect.Effect<ReadonlyArray<{ readonly sequence: number; readonly json: string }>, StoreError>
+}>()("~mandate/RunStore") {}

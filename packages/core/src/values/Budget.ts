@@ -1,0 +1,110 @@
+/**
+ * How much one run may spend.
+ *
+ * @since 0.1.0
+ */
+import * as Duration from "effect/Duration"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+
+/**
+ * What a run may spend. A limit that is absent is not enforced.
+ *
+ * **Details**
+ *
+ * - `maxTokens`: input and output tokens of the run's own model calls, failed
+ *   attempts included. Checked after each response: the one that crosses the
+ *   limit is the last, and its tools do not run
+ * - `maxToolCalls`: tool calls of the run, task calls included. Checked before
+ *   a message's calls start: a batch that would cross is not started at all
+ * - `timeout`: active time, in which a drive of the run is in progress, its
+ *   children included; waiting for a slot, suspension and downtime are not
+ *
+ * Every limit is positive and finite.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Budget {
+  readonly maxTokens?: number
+  readonly maxToolCalls?: number
+  readonly timeout?: Duration.Input
+}
+
+/**
+ * Schema for a budget as a run keeps it: the limits of its definition and its
+ * call, resolved; `timeoutMillis` in milliseconds.
+ *
+ * @category schemas
+ * @since 0.1.0
+ */
+export const ResolvedBudget = Schema.Struct({
+  maxTokens: Schema.optionalKey(Schema.Int.check(Schema.isGreaterThan(0))),
+  maxToolCalls: Schema.optionalKey(Schema.Int.check(Schema.isGreaterThan(0))),
+  timeoutMillis: Schema.optionalKey(Schema.Finite.check(Schema.isGreaterThan(0)))
+})
+
+/**
+ * A budget as a run keeps it.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type ResolvedBudget = typeof ResolvedBudget.Type
+
+/**
+ * Schema for the limits of a run: tokens, tool calls, time.
+ *
+ * @category schemas
+ * @since 0.1.0
+ */
+export const Limit = Schema.Literals(["tokens", "toolCalls", "time"])
+
+/**
+ * A limit of a run.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Limit = typeof Limit.Type
+
+/**
+ * Resolves the budget of one call over that of the definition, field by field.
+ * Fails with one sentence a limit that is not positive and finite.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const resolve = (
+  definition: Budget | undefined,
+  call: Budget | undefined
+): Result.Result<ResolvedBudget, ReadonlyArray<string>> => {
+  const maxTokens = call?.maxTokens ?? definition?.maxTokens
+  const maxToolCalls = call?.maxToolCalls ?? definition?.maxToolCalls
+  const timeout = call?.timeout ?? definition?.timeout
+  const timeoutMillis = timeout === undefined ? undefined : millis(timeout)
+  const problems = [
+    ...countProblem("maxTokens", maxTokens),
+    ...countProblem("maxToolCalls", maxToolCalls),
+    ...(timeoutMillis === undefined || (Number.isFinite(timeoutMillis) && timeoutMillis > 0)
+      ? []
+      : ["timeout must be a positive, finite duration"])
+  ]
+  if (problems.length > 0) return Result.fail(problems)
+  return Result.succeed({
+    ...(maxTokens === undefined ? {} : { maxTokens }),
+    ...(maxToolCalls === undefined ? {} : { maxToolCalls }),
+    ...(timeoutMillis === undefined ? {} : { timeoutMillis })
+  })
+}
+
+const countProblem = (name: string, value: number | undefined): ReadonlyArray<string> =>
+  value === undefined || (Number.isSafeInteger(value) && value > 0)
+    ? []
+    : [`${name} must be a positive whole number, not ${String(value)}`]
+
+// What is no duration at all is refused like one that is not positive.
+const millis = (input: Duration.Input): number => {
+  const duration = Duration.fromInput(input)
+  return duration._tag === "Some" ? Duration.toMillis(duration.value) : Number.NaN
+}

@@ -1,0 +1,118 @@
+/**
+ * JSON text as it is stored, sent and compared.
+ *
+ * @since 0.1.0
+ */
+import * as Result from "effect/Result"
+import type * as Schema from "effect/Schema"
+
+/**
+ * Any JSON value.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Json = Schema.Json
+
+/**
+ * Serialises a JSON value canonically: RFC 8785 (JCS), that is object keys in
+ * the order of their UTF-16 code units, no blanks, numbers and strings as
+ * ECMAScript writes them.
+ *
+ * **Details**
+ *
+ * Two values that are equal as JSON give the same text, so the text can be
+ * compared, hashed and counted. Unpaired surrogates, which have no UTF-8 form,
+ * become U+FFFD.
+ *
+ * **Gotchas**
+ *
+ * The value must be JSON already: a key whose value is `undefined` is left
+ * out, and functions, symbols and cycles are the caller's to refuse.
+ *
+ * @see https://www.rfc-editor.org/rfc/rfc8785
+ * @category formatting
+ * @since 0.1.0
+ */
+export const canonical = (value: Json): string => {
+  const text = isSorted(value) ? JSON.stringify(value) : write(value)
+  return hasEscapedSurrogate.test(text) ? write(stringify(value).value) : text
+}
+
+/**
+ * Parses JSON text of at most `maxBytes` UTF-8 bytes.
+ *
+ * **Details**
+ *
+ * The size is looked at before anything is parsed. The failure says what was
+ * wrong without quoting the text. Keys named `__proto__` are ordinary keys.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const parse = (text: string, maxBytes: number): Result.Result<Json, string> => {
+  if (text.length > maxBytes || Buffer.byteLength(text) > maxBytes) {
+    return Result.fail(`the text is larger than ${maxBytes} bytes`)
+  }
+  return Result.mapError(
+    Result.try(() => JSON.parse(text) as Json),
+    () => "the text is not JSON"
+  )
+}
+
+/**
+ * Serialises a JSON value in the order of its keys, and gives the value that
+ * the text stands for.
+ *
+ * **Details**
+ *
+ * Every unpaired surrogate in a string or key becomes U+FFFD. A value without
+ * any is given back as it is.
+ *
+ * @category formatting
+ * @since 0.1.0
+ */
+export const stringify = <A>(value: A): { readonly text: string; readonly value: A } => {
+  const text = JSON.stringify(value)
+  if (!hasEscapedSurrogate.test(text)) return { text, value }
+  const repaired = JSON.parse(text, reviveWellFormed) as A
+  return { text: JSON.stringify(repaired), value: repaired }
+}
+
+// `JSON.stringify` writes an unpaired surrogate as an escape and a pair as it is.
+const hasEscapedSurrogate = /\\ud[89a-f][0-9a-f]{2}/
+
+const reviveWellFormed = (_key: string, value: Json): Json => {
+  if (typeof value === "string") return value.toWellFormed()
+  if (value === null || typeof value !== "object" || Array.isArray(value)) return value
+  const entries = Object.entries(value)
+  return entries.every(([key]) => key.isWellFormed())
+    ? value
+    : Object.fromEntries(entries.map(([key, item]) => [key.toWellFormed(), item]))
+}
+
+// Most values are sorted already, and the engine's own writer is far faster than ours.
+const isSorted = (value: Json): boolean => {
+  if (value === null || typeof value !== "object") return true
+  if (Array.isArray(value)) return value.every(isSorted)
+  let last = ""
+  for (const [key, item] of Object.entries(value)) {
+    // Keys that look like integers come first in an object, whatever their place in the sorted text.
+    if (key < last || integerKey.test(key)) return false
+    last = key
+    if (item !== undefined && !isSorted(item)) return false
+  }
+  return true
+}
+
+const integerKey = /^\d+$/
+
+const write = (value: Json): string => {
+  if (value === null || typeof value !== "object") return JSON.stringify(value)
+  if (Array.isArray(value)) return `[${value.map((item) => write(item ?? null)).join(",")}]`
+  const members = Object.entries(value)
+    .filter(([, item]) => item !== undefined)
+    .sort(([a], [b]) => a < b ? -1 : a > b ? 1 : 0)
+    .map(([key, item]) => `${JSON.stringify(key)}:${write(item)}`)
+  return `{${members.join(",")}}`
+}

@@ -1,0 +1,78 @@
+/**
+ * Why a model call failed.
+ *
+ * @since 0.1.0
+ */
+import * as Schema from "effect/Schema"
+import { ModelUsage } from "./Usage.ts"
+
+/**
+ * Schema for the kinds of model failure.
+ *
+ * **Details**
+ *
+ * `rate-limited`, `overloaded`, `network` and `invalid-response` can pass by
+ * themselves and are retried; the others are not.
+ *
+ * @category schemas
+ * @since 0.1.0
+ */
+export const ModelErrorReason = Schema.Literals([
+  "rate-limited",
+  "quota-exceeded",
+  "overloaded",
+  "network",
+  "authentication",
+  "content-filtered",
+  "context-too-long",
+  "invalid-request",
+  "invalid-response",
+  "unsupported",
+  "unknown"
+])
+
+/**
+ * A kind of model failure.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type ModelErrorReason = typeof ModelErrorReason.Type
+
+/**
+ * A model call failed.
+ *
+ * **Details**
+ *
+ * - `provider`, `modelId`: the model that failed, as its client names itself
+ * - `detail`: what was wrong in words of our own. It never holds a provider's
+ *   body, a URL, a header or a key
+ * - `status`: the HTTP status, where there was one
+ * - `retryAfter`: milliseconds the provider asks to wait, where it does
+ * - `usage`: tokens the failed attempt used, where they are known
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class ModelError extends Schema.TaggedError<ModelError>("~mandate/ModelError")("ModelError", {
+  reason: ModelErrorReason,
+  provider: Schema.String,
+  modelId: Schema.String,
+  detail: Schema.optionalKey(Schema.String),
+  status: Schema.optionalKey(Schema.Int),
+  retryAfter: Schema.optionalKey(Schema.Natural),
+  usage: Schema.optionalKey(ModelUsage)
+}) {
+  override get message(): string {
+    const status = this.status === undefined ? "" : ` (HTTP ${this.status})`
+    const detail = this.detail === undefined ? "" : `: ${this.detail}`
+    return `The model ${this.provider}/${this.modelId} failed, ${this.reason}${status}${detail}`
+  }
+
+  /** Whether the same call may succeed when it is made again. */
+  get isRetryable(): boolean {
+    return retryable.has(this.reason)
+  }
+}
+
+const retryable: ReadonlySet<ModelErrorReason> = new Set(["rate-limited", "overloaded", "network", "invalid-response"])

@@ -1,0 +1,27 @@
+/**
+ * Options of one run.
+ *
+ * @since 0.1.0
+ */
+import type { Budget } from "./Budget.ts"
+
+/**
+ * Options of one run.
+ *
+ * **Details**
+ *
+ * - `threadId`: the thread to run on, 1 to 128 of `[a-zA-Z0-9_.:-]`. A run
+ *   that is given none gets a thread of its own, which is deleted when the run
+ *   settles
+ * - `budget`: over the definition's, field by field
+ * - `childRetention`: settled child threads to keep, where that is fewer than
+ *   the definition keeps
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface RunConfig {
+  readonly threadId?: string
+  readonly budget?: Budget
+  readonly childRetention?: number
+}

@@ -1,0 +1,136 @@
+/**
+ * Errors of the verbs: `run`, `resume`, `recover`, `cancel`, `forget` and the
+ * rest.
+ *
+ * @since 0.1.0
+ */
+import * as Schema from "effect/Schema"
+import { ChildFailure, message as childFailureMessage } from "./ChildFailure.ts"
+import { ModelErrorReason } from "./ModelError.ts"
+
+const on = { threadId: Schema.String }
+
+const reason = <const Tag extends string, const Fields extends Schema.Struct.Fields>(
+  tag: Tag,
+  fields: Fields
+): Schema.TaggedStruct<Tag, Fields> => Schema.TaggedStruct(tag, fields)
+
+/**
+ * Schema for the reasons a verb fails with.
+ *
+ * **Details**
+ *
+ * A refused call changes nothing:
+ *
+ * - `ThreadBusy`: another drive is at work on the thread
+ * - `IncompleteRun`: the thread's last run is `Failed` or was interrupted by a
+ *   crash; `recover` it or `cancel` it
+ * - `PendingInterrupts`: the thread's run waits for answers; `resume` it
+ * - `NotSuspended`: there is nothing to answer
+ * - `NothingToRecover`: the thread has no run that needs recovery
+ * - `UnknownThread`: the store has no such thread
+ * - `ChildThread`: the thread belongs to a child; use its root
+ * - `UnknownInterrupt`: no pending interrupt has these ids
+ * - `InvalidAnswer`: an answer does not match what was asked
+ * - `InvalidInput`: the input, thread id or budget of the call is not valid
+ * - `AgentChanged`: the run was started by another shape of the agent
+ * - `CorruptRun`: a stored row cannot be read
+ *
+ * The others are how the run failed. It stays open, and `recover` tries again:
+ * `ModelFailed`, `ToolFatal`, `ChildFailed`, `StoreFailed`, `Defect`.
+ *
+ * @category schemas
+ * @since 0.1.0
+ */
+export const RunErrorReason = Schema.Union([
+  reason("ThreadBusy", on),
+  reason("IncompleteRun", on),
+  reason("PendingInterrupts", { ...on, pending: Schema.Array(Schema.String) }),
+  reason("NotSuspended", on),
+  reason("NothingToRecover", on),
+  reason("UnknownThread", on),
+  reason("ChildThread", on),
+  reason("UnknownInterrupt", { ...on, ids: Schema.Array(Schema.String) }),
+  reason("InvalidAnswer", { ...on, id: Schema.String, issues: Schema.Array(Schema.String) }),
+  reason("InvalidInput", { field: Schema.String, issues: Schema.Array(Schema.String) }),
+  reason("AgentChanged", { ...on, differences: Schema.Array(Schema.String) }),
+  reason("CorruptRun", { ...on, runId: Schema.String, detail: Schema.String }),
+  reason("ModelFailed", {
+    ...on,
+    reason: ModelErrorReason,
+    provider: Schema.String,
+    modelId: Schema.String,
+    status: Schema.optionalKey(Schema.Int),
+    detail: Schema.optionalKey(Schema.String)
+  }),
+  reason("ToolFatal", { ...on, tool: Schema.String, reason: Schema.String }),
+  reason("ChildFailed", { ...on, failure: ChildFailure, path: Schema.NonEmptyArray(Schema.String) }),
+  reason("StoreFailed", { threadId: Schema.String, operation: Schema.String }),
+  reason("Defect", { ...on, where: Schema.String })
+])
+
+/**
+ * Why a verb failed.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type RunErrorReason = typeof RunErrorReason.Type
+
+/**
+ * The one error of every verb. Match a single reason with
+ * `Effect.catchReason("RunError", "ThreadBusy", ...)`.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class RunError extends Schema.TaggedError<RunError>("~mandate/RunError")("RunError", {
+  reason: RunErrorReason
+}) {
+  override get message(): string {
+    return describe(this.reason)
+  }
+}
+
+const describe = (reason: RunErrorReason): string => {
+  switch (reason._tag) {
+    case "ThreadBusy":
+      return `The thread "${reason.threadId}" is busy: a run of it is being driven`
+    case "IncompleteRun":
+      return `The last run of the thread "${reason.threadId}" did not end; recover it or cancel it first`
+    case "PendingInterrupts":
+      return `The thread "${reason.threadId}" waits for answers to ${reason.pending.join(", ")}; resume it`
+    case "NotSuspended":
+      return `The thread "${reason.threadId}" does not wait for an answer`
+    case "NothingToRecover":
+      return `The thread "${reason.threadId}" has no run to recover`
+    case "UnknownThread":
+      return `There is no thread "${reason.threadId}"`
+    case "ChildThread":
+      return `The thread "${reason.threadId}" belongs to a child; use the thread of its root`
+    case "UnknownInterrupt":
+      return `The thread "${reason.threadId}" does not wait on ${reason.ids.join(", ")}`
+    case "InvalidAnswer":
+      return `The answer to "${reason.id}" is not valid: ${reason.issues.join("; ")}`
+    case "InvalidInput":
+      return `The ${reason.field} is not valid: ${reason.issues.join("; ")}`
+    case "AgentChanged":
+      return `The run of the thread "${reason.threadId}" was started by another shape of the agent: ${
+        reason.differences.join("; ")
+      }`
+    case "CorruptRun":
+      return `The run "${reason.runId}" cannot be read: ${reason.detail}`
+    case "ModelFailed": {
+      const detail = reason.detail === undefined ? "" : `: ${reason.detail}`
+      return `The model ${reason.provider}/${reason.modelId} failed, ${reason.reason}${detail}`
+    }
+    case "ToolFatal":
+      return `The tool "${reason.tool}" ended the run: ${reason.reason}`
+    case "ChildFailed":
+      return `The subagent ${reason.path.join(" > ")} failed. ${childFailureMessage(reason.failure)}`
+    case "StoreFailed":
+      return `The store failed to ${reason.operation} (thread "${reason.threadId}")`
+    case "Defect":
+      return `The run of the thread "${reason.threadId}" failed by a bug in ${reason.where}; see the log`
+  }
+}

@@ -1,0 +1,57 @@
+/**
+ * The limits of one run, fixed when it starts.
+ *
+ * @since 0.1.0
+ */
+import * as Schema from "effect/Schema"
+import { type DelegationConfig, defaults, MinReportBytes } from "./DelegationConfig.ts"
+
+const Bound = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }))
+
+/**
+ * Schema for the limits a run keeps in its row from its start until it
+ * settles, whatever its agent's definition says by then.
+ *
+ * **Details**
+ *
+ * The bounds of `DelegationConfig` (how deep the run may delegate stands
+ * beside them, since it is inherited), `maxSteps` (model responses), and
+ * `reasks` (times an answer that does not decode is asked for again).
+ *
+ * @category schemas
+ * @since 0.1.0
+ */
+export const RunLimits = Schema.Struct({
+  maxConcurrentChildren: Bound,
+  maxTasksPerTurn: Bound,
+  maxReportBytes: Schema.Int.check(Schema.isGreaterThanOrEqualTo(MinReportBytes)),
+  childRetention: Bound,
+  maxSteps: Bound,
+  reasks: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 5 }))
+})
+
+/**
+ * The limits of one run.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type RunLimits = typeof RunLimits.Type
+
+/**
+ * Limits of a run whose agent has these settings.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make = (
+  config: DelegationConfig,
+  steps: { readonly maxSteps: number; readonly reasks: number }
+): RunLimits => ({
+  maxConcurrentChildren: config.maxConcurrentChildren ?? defaults.maxConcurrentChildren,
+  maxTasksPerTurn: config.maxTasksPerTurn ?? defaults.maxTasksPerTurn,
+  maxReportBytes: config.maxReportBytes ?? defaults.maxReportBytes,
+  childRetention: config.childRetention ?? defaults.childRetention,
+  maxSteps: steps.maxSteps,
+  reasks: steps.reasks
+})

@@ -1,0 +1,94 @@
+/**
+ * How a run stands in its store.
+ *
+ * @since 0.1.0
+ */
+import * as Schema from "effect/Schema"
+import { Limit } from "./Budget.ts"
+import { ChildFailure } from "./ChildFailure.ts"
+import { ModelErrorReason } from "./ModelError.ts"
+
+/**
+ * Schema for how a settled run ended. A settled run never changes.
+ *
+ * **Details**
+ *
+ * `Completed.answer` is the encoded answer. `ModelFailed` and `ToolFatal` are
+ * the ends of a child whose parent closed it after a failure.
+ *
+ * @category schemas
+ * @since 0.1.0
+ */
+export const Settled = Schema.TaggedUnion({
+  Completed: { answer: Schema.Json },
+  Blocked: { guardrail: Schema.String, reason: Schema.String },
+  InvalidReport: { issues: Schema.Array(Schema.String) },
+  StepLimitReached: { maxSteps: Schema.Natural },
+  BudgetExceeded: { limit: Limit },
+  Cancelled: {},
+  ModelFailed: { reason: ModelErrorReason },
+  ToolFatal: { tool: Schema.String }
+})
+
+/**
+ * How a settled run ended.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Settled = typeof Settled.Type
+
+/**
+ * Schema for why a run is `Failed`: something that another try could mend.
+ *
+ * **Details**
+ *
+ * - `ModelFailed`: a model failed after its retries
+ * - `ToolFatal`: a tool ended the run
+ * - `ChildFailed`: a child failed and the policy is `fail-run`; `path` holds
+ *   the agent ids from the child down to the run where the failure began
+ * - `StoreFailed`: the store could not be read or written
+ * - `CorruptRun`: a stored row could not be read
+ * - `Defect`: a bug, logged where it happened
+ *
+ * @category schemas
+ * @since 0.1.0
+ */
+export const Failure = Schema.TaggedUnion({
+  ModelFailed: {
+    reason: ModelErrorReason,
+    provider: Schema.String,
+    modelId: Schema.String,
+    status: Schema.optionalKey(Schema.Int),
+    detail: Schema.optionalKey(Schema.String)
+  },
+  ToolFatal: { tool: Schema.String, reason: Schema.String },
+  ChildFailed: { failure: ChildFailure, path: Schema.NonEmptyArray(Schema.String) },
+  StoreFailed: { operation: Schema.String },
+  CorruptRun: { threadId: Schema.String, runId: Schema.String, detail: Schema.String },
+  Defect: { where: Schema.String }
+})
+
+/**
+ * Why a run is `Failed`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Failure = typeof Failure.Type
+
+/**
+ * Schema for the states of an open run, and `Settled` for every other.
+ *
+ * @category schemas
+ * @since 0.1.0
+ */
+export const RunState = Schema.Literals(["Running", "Suspended", "Failed", "Settled"])
+
+/**
+ * State of a run in its store.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type RunState = typeof RunState.Type

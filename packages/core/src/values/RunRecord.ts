@@ -1,0 +1,122 @@
+/**
+ * The records of a run's journal.
+ *
+ * **Details**
+ *
+ * A record is plain JSON under a key that comes from its position in the run.
+ * It is inserted once and never changed. Settling a run deletes its records.
+ *
+ * @since 0.1.0
+ */
+import * as Schema from "effect/Schema"
+import { AgentId, RunId, ThreadId } from "./Ids.ts"
+import { ToolOutput } from "./Message.ts"
+import { ModelResponse } from "./ModelResponse.ts"
+import { Usage } from "./Usage.ts"
+
+/**
+ * Key of the model response of a step.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const stepKey = (step: number): string => `m/${step}`
+
+/**
+ * Key of the result of a tool call.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const resultKey = (callKey: string): string => `t/${callKey}`
+
+/**
+ * Schema for what the loop made of a response, decided once before it is
+ * stored.
+ *
+ * **Details**
+ *
+ * - `Answer`: an answer that decodes, encoded; `call` is the index of the
+ *   `submit_report` call that gave it, absent for a text
+ * - `Refused`: an answer that does not decode; `message` tells the model why,
+ *   `issues` hold the paths
+ * - `Calls`: tool calls to run
+ * - `Cut`: the response was cut at a token limit amid its calls
+ * - `Pause`: ask again with nothing added
+ * - `Blocked`: the provider refused
+ *
+ * @category schemas
+ * @since 0.1.0
+ */
+export const Verdict = Schema.TaggedUnion({
+  Answer: { answer: Schema.Json, call: Schema.optionalKey(Schema.Natural) },
+  Refused: {
+    message: Schema.String,
+    issues: Schema.Array(Schema.String),
+    call: Schema.optionalKey(Schema.Natural)
+  },
+  Calls: {},
+  Cut: {},
+  Pause: {},
+  Blocked: { guardrail: Schema.String, reason: Schema.String }
+})
+
+/**
+ * What the loop made of a response.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Verdict = typeof Verdict.Type
+
+/**
+ * Schema for the record of a step: the response, what was made of it, the
+ * names of the tools that were offered, the usage of all attempts, and the
+ * active time of the run so far in milliseconds.
+ *
+ * @category schemas
+ * @since 0.1.0
+ */
+export const StepRecord = Schema.Struct({
+  response: ModelResponse,
+  verdict: Verdict,
+  offered: Schema.Array(Schema.String),
+  usage: Usage,
+  activeMillis: Schema.Finite
+})
+
+/**
+ * Record of a step.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type StepRecord = typeof StepRecord.Type
+
+/**
+ * Schema for the record of a call's result: the output as the model reads it,
+ * the active time of the run so far in milliseconds, and for a task call the
+ * child and the usage of its whole tree.
+ *
+ * @category schemas
+ * @since 0.1.0
+ */
+export const ResultRecord = Schema.Struct({
+  output: ToolOutput,
+  isError: Schema.Boolean,
+  activeMillis: Schema.Finite,
+  child: Schema.optionalKey(Schema.Struct({
+    subagent: AgentId,
+    threadId: ThreadId,
+    runId: RunId,
+    usage: Usage
+  }))
+})
+
+/**
+ * Record of a call's result.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type ResultRecord = typeof ResultRecord.Type

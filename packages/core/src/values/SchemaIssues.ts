@@ -1,0 +1,63 @@
+/**
+ * What a decoding found wrong, in words that quote nothing.
+ *
+ * @since 0.1.0
+ */
+import type * as Schema from "effect/Schema"
+import * as SchemaIssue from "effect/SchemaIssue"
+import * as Utf8 from "./Utf8.ts"
+
+/**
+ * Lists the issues of a failed decoding or encoding, a line each: the path,
+ * then what was expected there.
+ *
+ * **Details**
+ *
+ * Values are never quoted, so a line can cross from a child to its parent. At
+ * most 16 issues of at most 200 bytes each; more are counted on a last line.
+ *
+ * @category formatting
+ * @since 0.1.0
+ */
+export const lines = (error: Schema.SchemaError): ReadonlyArray<string> => {
+  const all = format(error.issue).issues.map(({ message, path }) =>
+    Utf8.cut(`${pathText(path ?? [])}: ${firstLine(message)}`, maxLineBytes)
+  )
+  return all.length <= maxIssues ? all : [...all.slice(0, maxIssues), `and ${all.length - maxIssues} more`]
+}
+
+const maxIssues = 16
+const maxLineBytes = 200
+
+// A check's own message may be composed of the value it looked at, so only its description is used.
+const format = SchemaIssue.makeFormatterStandardSchemaV1({
+  leafHook: (issue) => {
+    switch (issue._tag) {
+      case "InvalidType":
+        return SchemaIssue.defaultLeafHook(issue)
+      case "InvalidValue": {
+        const expected = issue.annotations?.expected
+        return typeof expected === "string" ? `Expected ${expected}` : "Expected a valid value"
+      }
+      case "MissingKey":
+        return "Missing key"
+      case "UnexpectedKey":
+        return "Unexpected key"
+      case "Forbidden":
+        return "Forbidden operation"
+      case "OneOf":
+        return "Expected exactly one member to match"
+    }
+  },
+  checkHook: () => undefined
+})
+
+const pathText = (path: ReadonlyArray<PropertyKey | { readonly key: PropertyKey }>): string => {
+  const text = path.map((segment) => {
+    const key = typeof segment === "object" ? segment.key : segment
+    return typeof key === "number" || /^\d+$/.test(String(key)) ? `[${String(key)}]` : `.${String(key)}`
+  }).join("")
+  return text === "" ? "the value" : text.replace(/^\./, "")
+}
+
+const firstLine = (text: string): string => text.split("\n", 1)[0] ?? text

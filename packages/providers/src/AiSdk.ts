@@ -1,0 +1,128 @@
+/**
+ * Any language model of the Vercel AI SDK as a model of Mandate.
+ *
+ * **Details**
+ *
+ * The model's client is called directly, with neither `ai` nor `effect/ai`
+ * between. The folder `v4/` maps requests, responses and failures to and from
+ * version 4 of the AI SDK's model specification.
+ *
+ * @since 0.1.0
+ */
+import type { LanguageModelV4 } from "@ai-sdk/provider"
+import type { ModelClient, ModelError, ModelRequest, ModelResponse } from "@mandate/core"
+import { ModelRegistry } from "@mandate/core"
+import * as Effect from "effect/Effect"
+import type * as Layer from "effect/Layer"
+import * as CallOptions from "./v4/CallOptions.ts"
+import * as Failure from "./v4/Failure.ts"
+import * as Prompt from "./v4/Prompt.ts"
+import * as Response from "./v4/Response.ts"
+import * as SupportedUrls from "./v4/SupportedUrls.ts"
+
+/**
+ * What is not in the model itself.
+ *
+ * **Details**
+ *
+ * - `settings`: settings of every call. A setting of the request wins, header
+ *   by header and provider option by provider option. Default: none
+ * - `structuredAnswers`: whether the model gives native structured answers
+ *   beside tools. Default: `false`
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Options {
+  readonly settings?: ModelRequest.ModelSettings
+  readonly structuredAnswers?: boolean
+}
+
+/**
+ * Makes a model client of an AI SDK model.
+ *
+ * **Details**
+ *
+ * A call is one HTTP request of the model's own client: nothing is retried,
+ * and interrupting the call aborts the request. Every failure is a
+ * `ModelError` in words of our own; what the provider sent is read only to
+ * tell the reason. What the client says it left out of a request (a setting
+ * that the model does not take) is logged at level `Debug`.
+ *
+ * **Gotchas**
+ *
+ * A model of an older specification (`v2`, `v3`) is refused by the compiler.
+ * At run time `make` accepts it and every call fails with the reason
+ * `unsupported`: upgrade its provider package, or convert it with
+ * `wrapLanguageModel({ model, middleware: [] })` of `ai`.
+ *
+ * AI SDK telemetry (`registerTelemetry`) sees nothing of these calls. They are
+ * in the spans that Mandate makes.
+ *
+ * **Example** (Two models, one by id)
+ *
+ * ```ts
+ * import { createOpenAICompatible } from "@ai-sdk/openai-compatible"
+ * import { ModelRegistry } from "@mandate/core"
+ * import { AiSdk } from "@mandate/providers"
+ *
+ * const provider = createOpenAICompatible({ name: "local", baseURL: "http://localhost:11434/v1" })
+ *
+ * export const models = ModelRegistry.layer({
+ *   default: AiSdk.make(provider("large")),
+ *   models: { fast: AiSdk.make(provider("small"), { settings: { temperature: 0 } }) }
+ * })
+ * ```
+ *
+ * @see {@link layer} for a registry with just this model
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make = (model: LanguageModelV4, options: Options = {}): ModelClient.ModelClient => {
+  const identity = Failure.identify(model)
+  const unsupported = Failure.unsupportedVersion(model.specificationVersion)
+  const ask = generate(model, options.settings ?? {})
+  return {
+    ...identity,
+    structuredAnswers: options.structuredAnswers ?? false,
+    generate: (request) =>
+      Effect.mapError(
+        unsupported === undefined ? ask(request) : Effect.fail(unsupported),
+        (problem): ModelError.ModelError => Failure.toError(identity, problem)
+      )
+  }
+}
+
+/**
+ * Layer of a registry whose default model is an AI SDK model.
+ *
+ * **Example** (The model of an application)
+ *
+ * ```ts
+ * import { createOpenAICompatible } from "@ai-sdk/openai-compatible"
+ * import { AiSdk } from "@mandate/providers"
+ *
+ * const provider = createOpenAICompatible({ name: "local", baseURL: "http://localhost:11434/v1" })
+ *
+ * export const model = AiSdk.layer(provider("large"))
+ * ```
+ *
+ * @see {@link make} for several models, and for what a call does
+ * @category layers
+ * @since 0.1.0
+ */
+export const layer = (model: LanguageModelV4, options?: Options): Layer.Layer<ModelRegistry.ModelRegistry> =>
+  ModelRegistry.layer({ default: make(model, options) })
+
+const generate = (model: LanguageModelV4, settings: ModelRequest.ModelSettings) =>
+  Effect.fnUntraced(function*(
+    request: ModelRequest.ModelRequest
+  ): Effect.fn.Return<ModelResponse.ModelResponse, Failure.Problem> {
+    const { messages, urls } = Prompt.make(request.messages)
+    yield* SupportedUrls.check(model, urls)
+    const options = CallOptions.make(request, settings, messages)
+    const result = yield* Failure.attempt((abortSignal) => model.doGenerate({ ...options, abortSignal }))
+    const response = yield* Effect.fromResult(Response.make(result))
+    yield* Response.logWarnings(result.warnings)
+    return response
+  })

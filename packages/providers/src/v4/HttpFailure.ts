@@ -1,0 +1,120 @@
+/**
+ * What a response with an HTTP status means, when the call failed.
+ *
+ * @since 0.1.0
+ */
+import type { ModelError } from "@mandate/core"
+import * as ErrorBody from "./ErrorBody.ts"
+import type { Problem } from "./Problem.ts"
+import * as RetryAfter from "./RetryAfter.ts"
+import * as Transport from "./Transport.ts"
+
+/**
+ * An error with an HTTP status: the AI SDK's `APICallError`, and what other
+ * clients throw in its likeness.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface HttpFailure extends Error {
+  readonly statusCode: number
+  readonly responseHeaders?: unknown
+  readonly responseBody?: unknown
+}
+
+/**
+ * Whether an error carries an HTTP status.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const isHttpFailure = (error: unknown): error is HttpFailure =>
+  error instanceof Error && "statusCode" in error && Number.isSafeInteger(error.statusCode)
+
+/**
+ * The problem of an answer that cannot be read.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export const unreadable: Problem = { reason: "invalid-response", detail: "the provider's response cannot be read" }
+
+/**
+ * Says what a failed response means.
+ *
+ * **Details**
+ *
+ * The status decides. The body is read only where one status stands for
+ * several reasons: 429 (rate or quota) and the statuses of a refused request.
+ * A status of success on a failed call is a connection that broke off while
+ * the body was read, or a body that cannot be read. `now` is the time in
+ * milliseconds since 1970.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export const classify = (failure: HttpFailure, now: number): Problem => {
+  const retryAfter = RetryAfter.fromHeaders(failure.responseHeaders, now)
+  return {
+    ...problemOf(failure),
+    status: failure.statusCode,
+    ...(retryAfter === undefined ? {} : { retryAfter })
+  }
+}
+
+const problemOf = (failure: HttpFailure): Problem => {
+  const { statusCode: status } = failure
+  if (status >= 200 && status < 300) return Transport.isTransport(failure.cause) ? Transport.problem : unreadable
+  if (status === 401 || status === 403) return { reason: "authentication" }
+  if (status === 402) return { reason: "quota-exceeded" }
+  if (status === 408 || status === 409 || status >= 500) return { reason: "overloaded" }
+  if (status >= 400) return { reason: refusal(status, ErrorBody.read(failure.responseBody)) }
+  return { reason: "unknown", detail: "the provider answered with a status that is no answer" }
+}
+
+const refusal = (status: number, body: ErrorBody.ErrorBody): ModelError.ModelErrorReason => {
+  if (says(body, quota)) return "quota-exceeded"
+  if (status === 429) return "rate-limited"
+  if (says(body, context)) return "context-too-long"
+  return says(body, filter) ? "content-filtered" : "invalid-request"
+}
+
+interface Sign {
+  readonly codes: ReadonlyArray<string>
+  readonly text: RegExp
+}
+
+const says = (body: ErrorBody.ErrorBody, sign: Sign): boolean =>
+  sign.codes.some((code) => body.codes.has(code)) || sign.text.test(body.text)
+
+// "You exceeded your current quota" is no sign: Google also says it of a limit per minute.
+const quota: Sign = {
+  codes: ["insufficient_quota", "insufficient_balance", "billing_error", "billing_hard_limit_reached"],
+  text: /credit balance is too low/i
+}
+
+// Not every provider has a code for this, so messages of OpenAI and its likes, Anthropic, Google and Bedrock are known.
+const context: Sign = {
+  codes: ["context_length_exceeded", "exceed_context_size_error", "model_max_prompt_tokens_exceeded"],
+  text: new RegExp(
+    [
+      "maximum (context|prompt) length",
+      "exceeds? (the )?(available )?context",
+      "(prompt|input) is too long",
+      "input token count .{0,40}exceeds",
+      "too many (input|prompt) tokens"
+    ].join("|"),
+    "i"
+  )
+}
+
+const filter: Sign = {
+  codes: [
+    "content_filter",
+    "content_policy_violation",
+    "responsibleaipolicyviolation",
+    "moderation_blocked",
+    "data_inspection_failed"
+  ],
+  text: /content (filtering|management) policy/i
+}

@@ -1,0 +1,26 @@
+/**
+ * What went wrong with a model call, without the name of the model.
+ *
+ * @since 0.1.0
+ */
+import type { ModelError } from "@mandate/core"
+
+/**
+ * What went wrong with a model call: the fields of a `ModelError` beside the
+ * model's name.
+ *
+ * **Details**
+ *
+ * `detail` is written in this package and never taken from a provider.
+ * `status` is a whole number, `retryAfter` a whole number of milliseconds that
+ * is not negative: the error's own check of them can therefore not fail.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Problem {
+  readonly reason: ModelError.ModelErrorReason
+  readonly detail?: string
+  readonly status?: number
+  readonly retryAfter?: number
+}

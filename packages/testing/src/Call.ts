@@ -1,0 +1,91 @@
+/**
+ * Tool calls of a scripted model. `Step` gives all of this module out again.
+ *
+ * @since 0.1.0
+ */
+import type { Json } from "@mandate/core"
+
+/**
+ * A tool call that a model makes. On its own it is a step with this one call.
+ *
+ * **Details**
+ *
+ * `arguments` is the text the model writes. A call without an `id` gets
+ * `call-<agent>-<run>-<step>-<index>`: the run by start order among the runs
+ * of its script, all counted from 0.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Call {
+  readonly _tag: "Call"
+  readonly name: string
+  readonly arguments: string
+  readonly id: string | undefined
+}
+
+/**
+ * Calls one tool: alone a step, or one of the calls of `Step.calls`.
+ *
+ * **Details**
+ *
+ * `id` sets the provider's id of the call; it may be empty or repeated.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const call = (name: string, args: Json.Json = {}, options?: { readonly id?: string }): Call =>
+  rawCall(name, JSON.stringify(args), options)
+
+/**
+ * Calls a tool with argument text that need not be JSON.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const rawCall = (name: string, args: string, options?: { readonly id?: string }): Call => ({
+  _tag: "Call",
+  name,
+  arguments: args,
+  id: options?.id
+})
+
+/**
+ * Submits a report: a call of `submit_report`.
+ *
+ * **Details**
+ *
+ * `value` is the report's JSON encoding. One that is no object is wrapped as
+ * `{ value }`, as the tool's schema wraps it.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const report = (value: Json.Json, options?: { readonly id?: string }): Call =>
+  call("submit_report", wrapped(value), options)
+
+/**
+ * Delegates to a typed subagent: a call of `task_<subagentId>`.
+ *
+ * **Details**
+ *
+ * `input` is the input's JSON encoding. One that is no object is wrapped as
+ * `{ value }`, as the tool's schema wraps it.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const task = (subagentId: string, input: Json.Json, options?: { readonly id?: string }): Call =>
+  call(`task_${subagentId}`, wrapped(input), options)
+
+/**
+ * Delegates to a text subagent: a call of `task`.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const textTask = (subagentId: string, description: string, options?: { readonly id?: string }): Call =>
+  call("task", { subagent: subagentId, description }, options)
+
+const wrapped = (value: Json.Json): Json.Json =>
+  value === null || typeof value !== "object" || Array.isArray(value) ? { value } : value

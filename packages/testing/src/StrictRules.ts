@@ -1,0 +1,198 @@
+/**
+ * Rules that a strict provider holds requests to.
+ *
+ * @since 0.1.0
+ */
+import { Message, type ModelRequest } from "@mandate/core"
+import * as Schema from "effect/Schema"
+
+/**
+ * Schema for the rules, by name.
+ *
+ * **Details**
+ *
+ * - `system-first`: a system message stands only at the very beginning
+ * - `last-message`: there is a last message, and it is the user's or a tool's
+ * - `results-follow-calls`: the message after one with tool calls is a tool
+ *   message, and no other message is one
+ * - `one-result-per-call`: a tool message has exactly one result for each call
+ *   of the message before it, and no other
+ * - `result-order`: results stand in the order of their calls
+ * - `result-name`: a result has the name of its call
+ * - `unique-call-ids`, `call-id`: no two calls of the request have one id, and
+ *   no id is empty
+ * - `tool-name`, `unique-tool-names`: tools are named `[a-zA-Z0-9_-]{1,64}`,
+ *   each differently; called tools are named so too
+ * - `input-schema`: the root of a tool's input schema is an object
+ * - `tool-choice`: a tool that must be called is offered
+ * - `user-text`: a user message has content, and none of its texts is blank
+ * - `assistant-content`: an assistant message has content other than blank text
+ *
+ * @category schemas
+ * @since 0.1.0
+ */
+export const Rule = Schema.Literals([
+  "system-first",
+  "last-message",
+  "results-follow-calls",
+  "one-result-per-call",
+  "result-order",
+  "result-name",
+  "unique-call-ids",
+  "call-id",
+  "tool-name",
+  "unique-tool-names",
+  "input-schema",
+  "tool-choice",
+  "user-text",
+  "assistant-content"
+])
+
+/**
+ * Name of a rule.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Rule = typeof Rule.Type
+
+/**
+ * A rule that a request breaks, and where.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Broken {
+  readonly rule: Rule
+  readonly detail: string
+}
+
+/**
+ * Finds every rule that a request breaks. A request that a strict provider
+ * accepts breaks none.
+ *
+ * **Details**
+ *
+ * Calls that the provider runs itself need no result in a tool message.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const check = (request: ModelRequest.ModelRequest): ReadonlyArray<Broken> => [
+  ...checkTools(request),
+  ...request.messages.flatMap(checkMessage),
+  ...checkLast(request.messages),
+  ...checkIds(request.messages)
+]
+
+const toolName = /^[a-zA-Z0-9_-]{1,64}$/
+
+const checkTools = ({ toolChoice, tools }: ModelRequest.ModelRequest): ReadonlyArray<Broken> => {
+  const names = tools.map(({ name }) => name)
+  const lacking = typeof toolChoice === "object"
+    ? !names.includes(toolChoice.tool)
+    : toolChoice === "required" && names.length === 0
+  return [
+    ...names.flatMap((name) => when(!toolName.test(name), "tool-name", `tool ${JSON.stringify(name)}`)),
+    ...repeated(names).map((name) => broken("unique-tool-names", `tool ${JSON.stringify(name)}`)),
+    ...tools.flatMap(({ inputSchema, name }) =>
+      when(inputSchema["type"] !== "object", "input-schema", `tool ${JSON.stringify(name)}`)
+    ),
+    ...when(lacking, "tool-choice", JSON.stringify(toolChoice))
+  ]
+}
+
+const checkMessage = (
+  message: Message.Message,
+  index: number,
+  messages: ReadonlyArray<Message.Message>
+): ReadonlyArray<Broken> => {
+  const at = `message ${index}`
+  switch (message.role) {
+    case "system":
+      return when(index > 0, "system-first", at)
+    case "user":
+      return when(message.content.length === 0 || message.content.some(isBlank), "user-text", at)
+    case "assistant":
+      return [
+        ...when(message.content.every(isBlank), "assistant-content", at),
+        ...checkCalls(message.content, messages[index + 1], at)
+      ]
+    case "tool":
+      return checkResults(message.content, callsOf(messages[index - 1]), at)
+  }
+}
+
+const checkCalls = (
+  parts: ReadonlyArray<Message.AssistantPart>,
+  next: Message.Message | undefined,
+  at: string
+): ReadonlyArray<Broken> => {
+  const calls = Message.toolCalls(parts)
+  const providers = parts.flatMap((part) =>
+    part.type === "tool-call" && part.providerExecuted === true ? [part.id] : []
+  )
+  return [
+    ...calls.flatMap(({ name }) => when(!toolName.test(name), "tool-name", `${at} calls ${JSON.stringify(name)}`)),
+    ...when(calls.length > 0 && next?.role !== "tool", "results-follow-calls", `no results directly after ${at}`),
+    ...parts.flatMap((part) =>
+      when(
+        part.type === "tool-result" && !providers.includes(part.id),
+        "one-result-per-call",
+        `${at} holds a result of a call that the provider did not run`
+      )
+    )
+  ]
+}
+
+const checkResults = (
+  results: ReadonlyArray<Message.ToolResultPart>,
+  calls: ReadonlyArray<Message.ToolCallPart>,
+  at: string
+): ReadonlyArray<Broken> => {
+  if (calls.length === 0) return [broken("results-follow-calls", `${at} stands after no calls`)]
+  const called = calls.map(({ id }) => id)
+  const answered = results.map(({ id }) => id)
+  const nameOf = new Map(calls.map(({ id, name }) => [id, name]))
+  const miscounted = [
+    ...called.filter((id) => !answered.includes(id)).map((id) => `no result for ${JSON.stringify(id)}`),
+    ...answered.filter((id) => !nameOf.has(id)).map((id) => `a result for ${JSON.stringify(id)}, which was not called`),
+    ...repeated(answered).map((id) => `two results for ${JSON.stringify(id)}`)
+  ]
+  return [
+    ...miscounted.map((what) => broken("one-result-per-call", `${at} has ${what}`)),
+    ...when(miscounted.length === 0 && answered.some((id, index) => id !== called[index]), "result-order", at),
+    ...results.flatMap(({ id, name }) =>
+      when(nameOf.has(id) && nameOf.get(id) !== name, "result-name", `${at}, ${JSON.stringify(name)}`)
+    )
+  ]
+}
+
+const checkLast = (messages: ReadonlyArray<Message.Message>): ReadonlyArray<Broken> => {
+  const last = messages.at(-1)?.role
+  return when(last !== "user" && last !== "tool", "last-message", last ?? "no messages")
+}
+
+const checkIds = (messages: ReadonlyArray<Message.Message>): ReadonlyArray<Broken> => {
+  const ids = messages.flatMap((message) =>
+    message.role === "assistant" ? message.content.flatMap((part) => part.type === "tool-call" ? [part.id] : []) : []
+  )
+  return [
+    ...when(ids.includes(""), "call-id", "a call has an empty id"),
+    ...repeated(ids).map((id) => broken("unique-call-ids", JSON.stringify(id)))
+  ]
+}
+
+const callsOf = (message: Message.Message | undefined): ReadonlyArray<Message.ToolCallPart> =>
+  message?.role === "assistant" ? Message.toolCalls(message.content) : []
+
+const isBlank = (part: Message.AssistantPart): boolean => part.type === "text" && part.text.trim() === ""
+
+const repeated = (values: ReadonlyArray<string>): ReadonlyArray<string> => [
+  ...new Set(values.filter((value, index) => values.indexOf(value) !== index))
+]
+
+const broken = (rule: Rule, detail: string): Broken => ({ rule, detail })
+
+const when = (isBroken: boolean, rule: Rule, detail: string): ReadonlyArray<Broken> =>
+  isBroken ? [broken(rule, detail)] : []
