@@ -23,7 +23,7 @@ const token = new RegExp(
     /<!--[^]*?(?:-->|$)/.source,
     `<([a-zA-Z][a-zA-Z0-9-]*)((?:${attribute.source})*)\\s*/?>`,
     /<\/([a-zA-Z][a-zA-Z0-9-]*)\s*>/.source,
-    /<[?!][^>]*>/.source
+    /<[?!][^>]*(?:>|$)/.source
   ].join("|"),
   "g"
 )

@@ -66,7 +66,9 @@ export const parse = Effect.fnUntraced(function*(args: ReadonlyArray<string>): E
     if (problem !== undefined) return yield* new UsageError({ problem })
   }
   const [folder = defaults.folder, ...rest] = positionals
-  if (rest.length > 0) return yield* new UsageError({ problem: `Only one folder can be audited, got ${quoted(positionals)}` })
+  if (rest.length > 0) {
+    return yield* new UsageError({ problem: `Only one folder can be audited, got ${quoted(positionals)}` })
+  }
   if (folder === "") return yield* new UsageError({ problem: "The folder is empty" })
   return {
     folder,

@@ -87,5 +87,7 @@ export const exitCode = (result: AuditResult, failures: ReadonlyArray<Failure>):
 
 /** JSON itself escapes only the first 32 control characters; a terminal obeys more. */
 const escapeUnseen = (encoded: string): string =>
-  encoded.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
-    character.split("").map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`).join(""))
+  encoded.replace(
+    /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
+    (character) => character.split("").map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`).join("")
+  )

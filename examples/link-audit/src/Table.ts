@@ -72,14 +72,17 @@ const take = (characters: ReadonlyArray<string>, columns: number): ReadonlyArray
 
 const widest = (texts: ReadonlyArray<string>): number => texts.reduce((most, text) => Math.max(most, width(text)), 0)
 
-/** Characters that take two columns: East Asian wide and full-width ones, and emoji. */
+/** East Asian wide and full-width characters, in their main blocks. */
 const wide =
-  /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}/u
+  /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]/u
 
-/** Columns of a text that {@link escape} has seen; accents that combine with a letter take none. */
+/** Columns that a text takes. Wide characters and emoji take two, accents that combine with a letter none. */
 const width = (text: string): number => {
   let columns = 0
-  for (const character of text) columns += wide.test(character) ? 2 : /\p{Mn}/u.test(character) ? 0 : 1
+  for (const character of text) {
+    if (/\p{Mn}/u.test(character)) continue
+    columns += wide.test(character) || /\p{Emoji_Presentation}/u.test(character) ? 2 : 1
+  }
   return columns
 }
 

@@ -370,14 +370,17 @@ it.layer(NodeServices.layer)("Folder", (it) => {
         ]
 
         assert.deepStrictEqual(yield* check(folder, "a.md", sound), all("ok", sound))
-        assert.deepStrictEqual(yield* check(folder, "a.md", ["%zz.md", "100%.md", "what?.md", "a+b.md", "a%00.md", ""]), {
-          "%zz.md": "malformed",
-          "100%.md": "malformed",
-          "what?.md": "missing",
-          "a+b.md": "missing",
-          "a%00.md": "malformed",
-          "": "empty"
-        })
+        assert.deepStrictEqual(
+          yield* check(folder, "a.md", ["%zz.md", "100%.md", "what?.md", "a+b.md", "a%00.md", ""]),
+          {
+            "%zz.md": "malformed",
+            "100%.md": "malformed",
+            "what?.md": "missing",
+            "a+b.md": "missing",
+            "a%00.md": "malformed",
+            "": "empty"
+          }
+        )
       }))
 
     it.effect("calls a target outside the folder outside, there or not", () =>
@@ -420,7 +423,10 @@ it.layer(NodeServices.layer)("Folder", (it) => {
         yield* fs.symlink(`${root}/ring.md`, `${root}/ring.md`)
         const folder = yield* Folder.open(root)
 
-        assert.deepStrictEqual(yield* check(folder, "a.md", ["dead.md", "ring.md"]), all("missing", ["dead.md", "ring.md"]))
+        assert.deepStrictEqual(
+          yield* check(folder, "a.md", ["dead.md", "ring.md"]),
+          all("missing", ["dead.md", "ring.md"])
+        )
       }))
 
     it.effect("checks fragments against the headings and anchors of Markdown", () =>
@@ -453,13 +459,16 @@ it.layer(NodeServices.layer)("Folder", (it) => {
       Effect.gen(function*() {
         const folder = yield* opened({ "a.md": "", "with/Readme.md": "# Here", "without/b.md": "# Here" })
 
-        assert.deepStrictEqual(yield* check(folder, "a.md", ["with#here", "with/#here", "with#no", "without/#here", "/#x"]), {
-          "with#here": "ok",
-          "with/#here": "ok",
-          "with#no": "no such heading",
-          "without/#here": "no such heading",
-          "/#x": "no such heading"
-        })
+        assert.deepStrictEqual(
+          yield* check(folder, "a.md", ["with#here", "with/#here", "with#no", "without/#here", "/#x"]),
+          {
+            "with#here": "ok",
+            "with/#here": "ok",
+            "with#no": "no such heading",
+            "without/#here": "no such heading",
+            "/#x": "no such heading"
+          }
+        )
       }))
 
     it.effect("does not check fragments of other files", () =>

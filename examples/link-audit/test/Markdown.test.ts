@@ -3,8 +3,7 @@ import * as Markdown from "../src/Markdown.ts"
 
 const lines = (...text: ReadonlyArray<string>) => text.join("\n")
 
-const links = (text: string) =>
-  Markdown.parse(text).links.map(({ kind, line, target }) => `${line} ${kind} ${target}`)
+const links = (text: string) => Markdown.parse(text).links.map(({ kind, line, target }) => `${line} ${kind} ${target}`)
 
 const anchors = (text: string) => [...Markdown.parse(text).anchors]
 

@@ -50,9 +50,9 @@ describe("Report", () => {
 
     assert.strictEqual(
       Report.json({ broken: result.broken, links: result.links, files: result.files }),
-      "{\"files\":1,\"links\":1,\"broken\":[{\"file\":\"a.md\",\"line\":2,\"link\":\"b \\\"c\\\".md\",\"reason\":\"missing\"}]}"
+      `{"files":1,"links":1,"broken":[{"file":"a.md","line":2,"link":"b \\"c\\".md","reason":"missing"}]}`
     )
-    assert.strictEqual(Report.json(Report.total([])), "{\"files\":0,\"links\":0,\"broken\":[]}")
+    assert.strictEqual(Report.json(Report.total([])), `{"files":0,"links":0,"broken":[]}`)
   })
 
   it("renders JSON that no terminal obeys and that decodes to what it was", () => {

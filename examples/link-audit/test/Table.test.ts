@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Report from "../src/Report.ts"
+import type * as Report from "../src/Report.ts"
 import * as Table from "../src/Table.ts"
 
 const result = (...broken: ReadonlyArray<Report.Row>): Report.AuditResult => ({ files: 2, links: 31, broken })
@@ -17,21 +17,27 @@ describe("Table", () => {
       { file: "large.md", line: 0, link: "", reason: "too large" }
     ))
 
-    assert.strictEqual(table, [
-      "guide/start.md:7    ../missing.md#x  missing",
-      "guide/start.md:120  #nope            no such heading",
-      "large.md                             too large",
-      "",
-      "31 links in 2 files: 2 broken, 1 file not readable"
-    ].join("\n"))
+    assert.strictEqual(
+      table,
+      [
+        "guide/start.md:7    ../missing.md#x  missing",
+        "guide/start.md:120  #nope            no such heading",
+        "large.md                             too large",
+        "",
+        "31 links in 2 files: 2 broken, 1 file not readable"
+      ].join("\n")
+    )
   })
 
   it("names the files that were not audited", () => {
-    assert.strictEqual(Table.format(result(), [{ file: "a.md", message: "no\nanswer" }]), [
-      "Not audited: a.md: no\\u{a}answer",
-      "",
-      "31 links in 2 files: none broken, 1 file not audited"
-    ].join("\n"))
+    assert.strictEqual(
+      Table.format(result(), [{ file: "a.md", message: "no\nanswer" }]),
+      [
+        "Not audited: a.md: no\\u{a}answer",
+        "",
+        "31 links in 2 files: none broken, 1 file not audited"
+      ].join("\n")
+    )
   })
 
   it("shortens in the middle what does not fit 80 columns", () => {

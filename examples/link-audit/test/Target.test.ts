@@ -8,7 +8,9 @@ const local = (path: string, fragment = "") => Local({ path, fragment })
 
 describe("Target", () => {
   it("tells web and mail addresses by their scheme", () => {
-    for (const target of ["https://a.example", "HTTP://A", "mailto:a@b", "tel:1", "//host/x", "vscode://x", "a+b-c.1:x"]) {
+    for (
+      const target of ["https://a.example", "HTTP://A", "mailto:a@b", "tel:1", "//host/x", "vscode://x", "a+b-c.1:x"]
+    ) {
       assert.deepStrictEqual(Target.parse(target), Web(), target)
     }
   })
@@ -52,11 +54,15 @@ describe("Target", () => {
     assert.deepStrictEqual(Target.parse(""), Empty())
   })
 
-  it.prop("reads back a path and a fragment that were encoded", { path: Schema.String, fragment: Schema.String }, (given) => {
-    const path = given.path.toWellFormed().replaceAll("\0", "")
-    const fragment = given.fragment.toWellFormed()
-    const target = `./${encodeURIComponent(path)}?q#${encodeURIComponent(fragment)}`
+  it.prop(
+    "reads back a path and a fragment that were encoded",
+    { path: Schema.String, fragment: Schema.String },
+    (given) => {
+      const path = given.path.toWellFormed().replaceAll("\0", "")
+      const fragment = given.fragment.toWellFormed()
+      const target = `./${encodeURIComponent(path)}?q#${encodeURIComponent(fragment)}`
 
-    assert.deepStrictEqual(Target.parse(target), local(`./${path}`, fragment))
-  })
+      assert.deepStrictEqual(Target.parse(target), local(`./${path}`, fragment))
+    }
+  )
 })

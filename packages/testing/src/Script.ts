@@ -83,7 +83,8 @@ export const each = (steps: Steps): Script => ({ _tag: "Each", steps })
 
 /**
  * Steps chosen by a run's input: the text of the last user message in the
- * run's first request. `undefined` leaves the run unscripted.
+ * run's first request. `undefined` leaves the run unscripted. Runs that never
+ * start leave nothing over.
  *
  * @category constructors
  * @since 0.1.0

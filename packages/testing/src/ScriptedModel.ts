@@ -57,7 +57,10 @@ export class ScriptedModel extends Context.Service<ScriptedModel, {
   /** Number of requests that have arrived. */
   readonly calls: Effect.Effect<number>
 
-  /** Waits until this many requests have arrived, counted from the start. */
+  /**
+   * Waits until this many requests have arrived, counted from the start, and
+   * the last of them has answered or waits for something.
+   */
   readonly awaitCalls: (count: number) => Effect.Effect<void>
 
   /** Calls that were interrupted before they had given all they had to give, in the order of the interruptions. */
@@ -74,15 +77,15 @@ export class ScriptedModel extends Context.Service<ScriptedModel, {
  * Creates a scripted model. Its scope dies with a `ScriptMismatch` at its end
  * if calls were unscripted or steps are left over.
  *
- * **Details**
- *
- * When the scope already closes with a failure, steps that are left over are
- * not reported: they follow from that failure.
- *
  * **When to use**
  *
  * Use it with {@link layerOf} to share one model between two runtimes, such as
  * one before and one after a crash, or to wrap its `client`.
+ *
+ * **Details**
+ *
+ * When the scope already closes with a failure, steps that are left over are
+ * not reported: they follow from that failure.
  *
  * **Gotchas**
  *
@@ -107,7 +110,6 @@ export const make = Effect.fnUntraced(function*(
       requests.push(FrozenCopy.make({ request, call }))
       const taken = book.take(request, call)
       if (Result.isFailure(taken)) unscripted.push(taken.failure)
-      // Waking comes last: a fiber that waits runs at once, and may look at all of the above.
       wake()
       return Result.isFailure(taken) ? Effect.die(taken.failure) : StepOutcome.of(taken.success, request, call)
     })
@@ -146,7 +148,11 @@ export const make = Effect.fnUntraced(function*(
         if (requests.length >= count) return Effect.void
         const arrived = Deferred.makeUnsafe<void>()
         waiting.set(arrived, count)
-        return Effect.ensuring(Deferred.await(arrived), Effect.sync(() => waiting.delete(arrived)))
+        // The yield lets the call that woke this fiber go on until it waits for something.
+        return Deferred.await(arrived).pipe(
+          Effect.ensuring(Effect.sync(() => waiting.delete(arrived))),
+          Effect.andThen(Effect.yieldNow)
+        )
       }),
     interrupted: Effect.sync(() => [...interrupted]),
     unusedSteps: Effect.sync(book.unused),

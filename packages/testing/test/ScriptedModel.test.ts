@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Message, ModelRegistry } from "@mandate/core"
 import { Script, ScriptedModel, ScriptError, Step } from "@mandate/testing"
-import { Cause, Effect, Exit, Fiber, Random } from "effect"
+import { Cause, Effect, Exit, Fiber, Random, Ref } from "effect"
 import { asking, at, textOf } from "./calling.ts"
 
 const texts = (...texts: ReadonlyArray<string>) => texts.map(Step.text)
@@ -171,6 +171,18 @@ describe("ScriptedModel", () => {
 
       yield* Fiber.join(waiting)
       yield* model.awaitCalls(1)
+    }))
+
+  it.effect("has begun the step of a call when a wait for it ends", () =>
+    Effect.gen(function*() {
+      const begun = yield* Ref.make(false)
+      const step = () => Effect.as(Ref.set(begun, true), Step.hang())
+      const model = yield* ScriptedModel.make({ clerk: [step] })
+      yield* Effect.forkChild(textOf(model.client, at("clerk", "t#0")))
+
+      yield* model.awaitCalls(1)
+
+      assert.isTrue(yield* Ref.get(begun))
     }))
 
   it.effect("is the model of every id and the default", () =>

@@ -12,7 +12,7 @@
  * - `rootThreadId`: the thread of the run at the top of the tree
  * - `parentRunId`, `callKey`, `toolCallId`: the task call that started the
  *   run; `null` for a root
- * - `agentPath`, `bounds`, `budget`: JSON
+ * - `agentPath`, `limits`, `budget`: JSON
  * - `input`: canonical JSON of the encoded input; `prompt`: the text of the
  *   run's user message
  * - `ephemeral`: the thread was made for this run and goes when it settles
@@ -37,7 +37,7 @@ export interface RunRow {
   readonly shape: string
   readonly depth: number
   readonly depthLeft: number
-  readonly bounds: string
+  readonly limits: string
   readonly budget: string
   readonly input: string
   readonly prompt: string

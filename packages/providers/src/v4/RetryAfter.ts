@@ -23,10 +23,14 @@ export const fromHeaders = (headers: unknown, now: number): number | undefined =
   const millis = values.get("retry-after-ms") ?? ""
   if (decimal.test(millis)) return whole(Number(millis))
   const after = values.get("retry-after") ?? ""
-  return decimal.test(after) ? whole(Number(after) * 1_000) : whole(Date.parse(after) - now)
+  if (decimal.test(after)) return whole(Number(after) * 1_000)
+  return date.test(after) ? whole(Date.parse(after) - now) : undefined
 }
 
 const decimal = /^\d+(\.\d+)?$/
+
+// The name of a day first and a whole year: `Date.parse` alone makes a date of nearly anything, `-5` among it.
+const date = /^[a-z]{3,9},? .*\b\d{4}\b/i
 
 const whole = (millis: number): number | undefined => {
   const rounded = Math.max(0, Math.ceil(millis))

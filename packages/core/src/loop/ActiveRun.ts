@@ -1,0 +1,139 @@
+/**
+ * A run as its loop knows it: the row, decoded.
+ *
+ * @since 0.1.0
+ */
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import type { Fence, NewRun, RunRow } from "../service/RunRow.ts"
+import { ResolvedBudget } from "../values/Budget.ts"
+import { ParentCall } from "../values/ChildRun.ts"
+import { AgentId, RunId, ThreadId } from "../values/Ids.ts"
+import type { Origin } from "../values/RunEvent.ts"
+import { RunLimits } from "../values/RunLimits.ts"
+import * as SchemaIssues from "../values/SchemaIssues.ts"
+import * as Usage from "../values/Usage.ts"
+
+const Depth = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1_000_000 }))
+
+const Fields = Schema.Struct({
+  threadId: ThreadId,
+  runId: RunId,
+  rootThreadId: ThreadId,
+  parentRunId: Schema.UndefinedOr(RunId),
+  call: Schema.UndefinedOr(ParentCall),
+  agentId: AgentId,
+  agentPath: Schema.Array(Schema.String),
+  shape: Schema.String,
+  depth: Depth,
+  depthLeft: Depth,
+  limits: RunLimits,
+  budget: ResolvedBudget,
+  input: Schema.String,
+  prompt: Schema.String,
+  ephemeral: Schema.Boolean,
+  spent: Usage.Usage
+})
+
+/**
+ * A run as its loop knows it.
+ *
+ * **Details**
+ *
+ * `limits` and `budget` were fixed when the run started. `spent` is the usage
+ * of failed attempts in former drives.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type ActiveRun = typeof Fields.Type
+
+/**
+ * A run that is about to start. A root's run id is given by the store.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type StartingRun = Omit<ActiveRun, "runId" | "spent">
+
+/**
+ * The row of a run that is about to start.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const toRow = (run: StartingRun): NewRun => ({
+  threadId: run.threadId,
+  rootThreadId: run.rootThreadId,
+  parentRunId: run.parentRunId ?? null,
+  callKey: run.call?.key ?? null,
+  toolCallId: run.call?.toolCallId ?? null,
+  agentId: run.agentId,
+  agentPath: JSON.stringify(run.agentPath),
+  shape: run.shape,
+  depth: run.depth,
+  depthLeft: run.depthLeft,
+  limits: JSON.stringify(run.limits),
+  budget: JSON.stringify(run.budget),
+  input: run.input,
+  prompt: run.prompt,
+  ephemeral: run.ephemeral
+})
+
+/**
+ * A run that has just started.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const started = (run: StartingRun, runId: RunId): ActiveRun => ({ ...run, runId, spent: Usage.zero })
+
+/**
+ * Decodes a stored row. Fails with what is wrong with it, quoting nothing.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const fromRow = (row: RunRow): Result.Result<ActiveRun, string> =>
+  Result.flatMap(
+    Result.try({
+      try: () => ({
+        ...row,
+        parentRunId: row.parentRunId ?? undefined,
+        call: row.callKey === null ? undefined : { key: row.callKey, toolCallId: row.toolCallId },
+        agentPath: JSON.parse(row.agentPath),
+        limits: JSON.parse(row.limits),
+        budget: JSON.parse(row.budget),
+        spent: row.state === "Settled" || row.usage === null ? Usage.zero : JSON.parse(row.usage)
+      }),
+      catch: () => "a column does not hold JSON"
+    }),
+    (fields) =>
+      Result.mapError(decode(fields), (error) => SchemaIssues.lines(error).join("; "))
+  )
+
+const decode = Schema.decodeUnknownResult(Fields, { errors: "all" })
+
+/**
+ * What a writer of this run holds.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const fence = (run: ActiveRun, epoch: number): Fence => ({ threadId: run.threadId, runId: run.runId, epoch })
+
+/**
+ * Where in its tree the run stands, for events.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const origin = (run: Omit<ActiveRun, "spent">): Origin => ({
+  rootThreadId: run.rootThreadId,
+  threadId: run.threadId,
+  runId: run.runId,
+  agentId: run.agentId,
+  agentPath: run.agentPath,
+  depth: run.depth,
+  ...(run.call === undefined ? {} : { call: run.call })
+})

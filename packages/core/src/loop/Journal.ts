@@ -1,0 +1,167 @@
+/**
+ * The journal of one drive: what was recorded before, and the way to record
+ * more.
+ *
+ * **Details**
+ *
+ * Invariants:
+ *
+ * 1. What was recorded is never asked for again: not from a model, not from a
+ *    tool.
+ * 2. Every write is fenced. A drive that lost its run writes nothing, and its
+ *    value is dropped.
+ * 3. Durable events are published only after their transaction.
+ *
+ * @since 0.1.0
+ */
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import type { Mandate } from "../service/Mandate.ts"
+import type { Events, Fence, Record, Settlement } from "../service/RunRow.ts"
+import type { Fenced, StoreError } from "../service/RunStore.ts"
+import type { Json } from "../values/Json.ts"
+import type { DurableEvent, LiveEvent, NewEvent, Origin } from "../values/RunEvent.ts"
+import { ResultRecord, StepRecord } from "../values/RunRecord.ts"
+import * as SchemaIssues from "../values/SchemaIssues.ts"
+
+/**
+ * Records of a run, decoded.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Records {
+  readonly steps: Map<string, StepRecord>
+  readonly results: Map<string, ResultRecord>
+  readonly values: Map<string, Json>
+}
+
+/**
+ * The journal of one drive.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Journal {
+  readonly fence: Fence
+  readonly records: Records
+
+  /** Appends records, with what belongs into the same transaction. */
+  readonly append: (batch: {
+    readonly records: ReadonlyArray<Record>
+    readonly events: ReadonlyArray<NewEvent>
+    readonly close?: ReadonlyArray<{ readonly runId: string; readonly settlement: Settlement }>
+    readonly keepChildren?: number
+  }) => Effect.Effect<void, Fenced | StoreError>
+
+  /** Marks the run failed. `usage` is that of failed attempts, as JSON. */
+  readonly fail: (
+    to: { readonly outcome: string; readonly usage: string; readonly activeMillis: number },
+    events: ReadonlyArray<NewEvent>
+  ) => Effect.Effect<void, Fenced | StoreError>
+
+  /** Marks the run suspended. `usage` is that of failed attempts, as JSON. */
+  readonly suspend: (
+    to: { readonly usage: string; readonly activeMillis: number },
+    events: ReadonlyArray<NewEvent>
+  ) => Effect.Effect<void, Fenced | StoreError>
+
+  /** Settles the run. */
+  readonly settle: (
+    settlement: Settlement,
+    events: ReadonlyArray<NewEvent>,
+    keepChildren: number
+  ) => Effect.Effect<void, Fenced | StoreError>
+
+  /** Publishes a live event, if anybody watches. */
+  readonly emit: (event: () => LiveEvent) => void
+}
+
+/**
+ * The journal of a drive that holds `fence`.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make = (runtime: Mandate["Service"], origin: Origin, fence: Fence, records: Records): Journal => {
+  const { events: published, store } = runtime
+  const after = (events: ReadonlyArray<NewEvent>) => (sequence: number) => {
+    published.publish(origin.rootThreadId, numbered(events, sequence))
+  }
+  return {
+    fence,
+    records,
+    append: (batch) =>
+      Effect.map(store.append(fence, { ...batch, events: encode(batch.events) }), after(batch.events)),
+    fail: (to, events) => Effect.map(store.fail(fence, to, encode(events)), after(events)),
+    suspend: (to, events) => Effect.map(store.suspend(fence, to, encode(events)), after(events)),
+    settle: (settlement, events, keepChildren) =>
+      Effect.map(store.settle(fence, settlement, encode(events), keepChildren), after(events)),
+    emit: (event) => {
+      if (published.isWatched(origin.rootThreadId)) published.publish(origin.rootThreadId, [event()])
+    }
+  }
+}
+
+/**
+ * Records of a run that has none yet.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const empty = (): Records => ({ steps: new Map(), results: new Map(), values: new Map() })
+
+/**
+ * Decodes stored records. Fails with the key of the first one that cannot be
+ * read, and what is wrong with it.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const decode = (stored: ReadonlyArray<Record>): Result.Result<Records, string> => {
+  const records = empty()
+  for (const { json, key } of stored) {
+    const decoded = decodeInto(records, key, json)
+    if (Result.isFailure(decoded)) return Result.fail(`record ${key}: ${decoded.failure}`)
+  }
+  return Result.succeed(records)
+}
+
+/**
+ * Events as a store takes them.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const encode = (events: ReadonlyArray<NewEvent>): Events =>
+  events.map((event) => ({ runId: event.runId, json: JSON.stringify(event) }))
+
+/**
+ * Events with the numbers that the store gave them.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const numbered = (events: ReadonlyArray<NewEvent>, sequence: number): ReadonlyArray<DurableEvent> =>
+  events.map((event, index) => ({ ...event, sequence: sequence + index }) as DurableEvent)
+
+const decodeStep = Schema.decodeUnknownResult(Schema.fromJsonString(StepRecord))
+const decodeResult = Schema.decodeUnknownResult(Schema.fromJsonString(ResultRecord))
+const decodeValue = Schema.decodeUnknownResult(Schema.fromJsonString(Schema.Json))
+
+const decodeInto = (records: Records, key: string, json: string): Result.Result<unknown, string> => {
+  const store = <A>(into: Map<string, A>, decoded: Result.Result<A, Schema.SchemaError>) =>
+    Result.mapBoth(decoded, {
+      onSuccess: (value) => into.set(key, value),
+      onFailure: (error) => SchemaIssues.lines(error).join("; ")
+    })
+  switch (key.split("/", 1)[0]) {
+    case "m":
+      return store(records.steps, decodeStep(json))
+    case "t":
+      return store(records.results, decodeResult(json))
+    default:
+      return store(records.values, decodeValue(json))
+  }
+}

@@ -1,0 +1,73 @@
+/**
+ * The seam to where runs are driven.
+ *
+ * @since 0.1.0
+ */
+import type * as Context from "effect/Context"
+import type * as Effect from "effect/Effect"
+import type { RunId, ThreadId } from "../values/Ids.ts"
+import type { Failure, Settled } from "../values/RunOutcome.ts"
+import type { RunUsage } from "../values/Usage.ts"
+import type { Fence } from "./RunRow.ts"
+import type { Fenced, StoreError } from "./RunStore.ts"
+
+/**
+ * How one drive of a run came out.
+ *
+ * **Details**
+ *
+ * `Lost`: another holder has the run, or it was closed from outside; this
+ * drive wrote nothing more and knows nothing of how the run stands.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type DriveEnd =
+  | { readonly _tag: "Settled"; readonly outcome: Settled; readonly usage: RunUsage }
+  | { readonly _tag: "Suspended"; readonly usage: RunUsage }
+  | { readonly _tag: "Failed"; readonly failure: Failure; readonly usage: RunUsage }
+  | { readonly _tag: "Lost" }
+
+/**
+ * A run to drive: its identity, its loop, and what the loop may run for.
+ *
+ * **Details**
+ *
+ * `timeLeftMillis` is what the run's time budget leaves. `context` is all that
+ * the loop sees of the world.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface DriveRequest {
+  readonly fence: Fence
+  readonly rootThreadId: ThreadId
+  readonly parentRunId: RunId | undefined
+  readonly timeLeftMillis: number | undefined
+  readonly context: Context.Context<never>
+  readonly loop: Effect.Effect<DriveEnd, Fenced | StoreError>
+}
+
+/**
+ * Drives runs.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface RunHost {
+  /**
+   * Drives a run and waits for how it comes out; joins the drive that is in
+   * progress, if there is one. Interrupting the wait changes nothing.
+   */
+  readonly drive: (request: DriveRequest) => Effect.Effect<DriveEnd>
+
+  /** Whether a drive of the run is in progress here. */
+  readonly isLive: (runId: string) => boolean
+
+  /**
+   * Cancels a run and everything below it, wherever it stands: interrupts
+   * what is live, leaves first, waits for finalizers up to the grace, and
+   * settles every open run of the tree. Gives `false` when none was open.
+   */
+  readonly cancel: (runId: string) => Effect.Effect<boolean, StoreError | Fenced>
+}

@@ -1,0 +1,91 @@
+/**
+ * How a schema's values look as JSON: to a model, and in a store.
+ *
+ * @since 0.1.0
+ */
+import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import * as Tool from "effect/ai/Tool"
+import type { Json } from "./Json.ts"
+
+/**
+ * A schema compiled for JSON, once.
+ *
+ * **Details**
+ *
+ * - `decode`, `encode`: between the schema's values and their JSON
+ * - `fromModel`: decodes what a model wrote, out of its wrapper where the
+ *   schema has one
+ * - `modelSchema`: the JSON Schema (draft 2020-12) a model is shown; its root
+ *   is an object. Any other root is wrapped under the key {@link wrapperKey}
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface JsonCodec<A> {
+  readonly decode: (json: unknown) => Effect.Effect<A, Schema.SchemaError, unknown>
+  readonly encode: (value: unknown) => Effect.Effect<Json, Schema.SchemaError, unknown>
+  readonly fromModel: (json: unknown) => Effect.Effect<A, Schema.SchemaError, unknown>
+  readonly modelSchema: { readonly [key: string]: Json }
+  readonly isWrapped: boolean
+}
+
+/**
+ * Key under which a model finds a value whose schema is not an object at its
+ * root. Providers take only objects.
+ *
+ * @category constants
+ * @since 0.1.0
+ */
+export const wrapperKey = "value"
+
+/**
+ * Compiles a schema. Fails with a sentence when it has no JSON form.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make = <A>(schema: Schema.Codec<A, any, any, any>): Result.Result<JsonCodec<A>, string> =>
+  Result.gen(function*() {
+    const codec = yield* attempt(() => Schema.toCodecJson(schema))
+    const root = yield* attempt(() => resolveRoot(Tool.getJsonSchemaFromSchema(schema) as JsonSchemaObject))
+    const isWrapped = root["type"] !== "object"
+    const wrapper = Schema.Struct({ [wrapperKey]: codec })
+    const modelSchema = isWrapped
+      ? yield* attempt(() => Tool.getJsonSchemaFromSchema(Schema.Struct({ [wrapperKey]: schema })) as JsonSchemaObject)
+      : root
+    const decode = Schema.decodeUnknownEffect(codec, allErrors)
+    const encode = Schema.encodeUnknownEffect(codec, allErrors)
+    const unwrap = Schema.decodeUnknownEffect(wrapper, allErrors)
+    return {
+      decode,
+      encode: (value) => Effect.flatMap(encode(value), asJson),
+      fromModel: isWrapped ? (json) => Effect.map(unwrap(json), (wrapped) => wrapped[wrapperKey] as A) : decode,
+      modelSchema,
+      isWrapped
+    }
+  })
+
+type JsonSchemaObject = { readonly [key: string]: Json }
+
+const allErrors = { errors: "all" } as const
+
+// Schemas such as `Schema.Any` encode to themselves, JSON or not.
+const asJson = Schema.decodeUnknownEffect(Schema.Json)
+
+const attempt = <A>(compile: () => A): Result.Result<A, string> =>
+  Result.try({
+    try: compile,
+    catch: (error) => `has no JSON form: ${error instanceof Error ? error.message.split("\n", 1)[0] : "unknown reason"}`
+  })
+
+// A class or a recursive schema stands behind a reference; models are shown the object itself.
+const resolveRoot = (root: JsonSchemaObject): JsonSchemaObject => {
+  const { $ref, ...rest } = root
+  const definitions = rest["$defs"]
+  if (typeof $ref !== "string" || !Predicate.isObject(definitions)) return root
+  const definition = (definitions as JsonSchemaObject)[$ref.slice("#/$defs/".length)]
+  return Predicate.isObject(definition) ? { ...definition as JsonSchemaObject, ...rest } : root
+}
