@@ -56,7 +56,8 @@ export const rawCall = (name: string, args: string, options?: { readonly id?: st
  * **Details**
  *
  * `value` is the report's JSON encoding. One that is no object is wrapped as
- * `{ value }`, as the tool's schema wraps it.
+ * `{ value }`, as the tool's schema wraps it; wrap an object yourself where the
+ * schema's root is a union.
  *
  * @category constructors
  * @since 0.1.0
@@ -70,7 +71,8 @@ export const report = (value: Json.Json, options?: { readonly id?: string }): Ca
  * **Details**
  *
  * `input` is the input's JSON encoding. One that is no object is wrapped as
- * `{ value }`, as the tool's schema wraps it.
+ * `{ value }`, as the tool's schema wraps it; wrap an object yourself where the
+ * schema's root is a union.
  *
  * @category constructors
  * @since 0.1.0

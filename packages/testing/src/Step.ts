@@ -15,6 +15,7 @@ import type * as Effect from "effect/Effect"
 import type { Call } from "./Call.ts"
 
 export * from "./Call.ts"
+export * from "./TypedCall.ts"
 
 /**
  * Tokens of one response. What is absent is not reported.

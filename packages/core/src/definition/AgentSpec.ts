@@ -140,3 +140,12 @@ export const addSubagents = (
   config: DelegationConfig
 ): AgentSpec =>
   update(self, { subagents: [...self.subagents, ...subagents], delegation: { ...self.delegation, ...config } })
+
+/**
+ * Replaces the model and the settings of its calls.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const withModel = (self: AgentSpec, modelId: string | undefined, settings: ModelSettings): AgentSpec =>
+  update(self, { modelId, settings: structuredClone(settings) })

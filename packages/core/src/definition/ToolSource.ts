@@ -67,7 +67,11 @@ export interface ToolSource {
  */
 export const make = (toolkit: Toolkit.Any, handlers: object | Effect.Effect<object, unknown, unknown>): ToolSource => ({
   tools: Object.values(toolkit.tools),
-  handlers: Effect.isEffect(handlers) ? Effect.map(handlers, byName) : Effect.succeed(byName(handlers))
+  handlers: isEffect(handlers) ? Effect.map(handlers, byName) : Effect.succeed(byName(handlers))
 })
+
+const isEffect = (
+  handlers: object | Effect.Effect<object, unknown, unknown>
+): handlers is Effect.Effect<object, unknown, unknown> => Effect.isEffect(handlers)
 
 const byName = (handlers: object): ReadonlyMap<string, AnyHandler> => new Map(Object.entries(handlers))

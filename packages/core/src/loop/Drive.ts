@@ -1,11 +1,22 @@
 /**
- * One drive of one run, as the parts of the loop see it.
+ * One drive of one run, as the parts of the loop see it: the agent with its
+ * tools, the run, and its journal. Each of the three refers to the others.
  *
  * @since 0.1.0
  */
+import type * as Context from "effect/Context"
+import type * as Effect from "effect/Effect"
+import type * as Result from "effect/Result"
+import type { RetrySchedule } from "../definition/AgentSpec.ts"
 import type { Mandate } from "../service/Mandate.ts"
+import type { ModelClient } from "../service/ModelClient.ts"
+import type { Fenced, StoreError } from "../service/RunStore.ts"
+import type { CallKey } from "../values/Ids.ts"
+import type { Json } from "../values/Json.ts"
+import type { Message, ToolCallPart } from "../values/Message.ts"
+import type { ModelSettings, ModelTool } from "../values/ModelRequest.ts"
 import type { ActiveRun } from "./ActiveRun.ts"
-import type { CompiledAgent } from "./CompiledAgent.ts"
+import type { Branch } from "./Branch.ts"
 import type { Journal } from "./Journal.ts"
 
 /**
@@ -13,6 +24,7 @@ import type { Journal } from "./Journal.ts"
  *
  * **Details**
  *
+ * - `isRecovery`: the run had records before this drive
  * - `streaming`: models are asked in pieces where they can
  * - `now`: time in milliseconds, on the drive's clock
  * - `activeMillis`: active time of the run so far, former drives included
@@ -25,7 +37,82 @@ export interface Drive {
   readonly agent: CompiledAgent
   readonly runtime: Mandate["Service"]
   readonly journal: Journal
+  readonly isRecovery: boolean
   readonly streaming: boolean
   readonly now: () => number
   readonly activeMillis: () => number
 }
+
+/**
+ * Decodes an answer that a model wrote as JSON and encodes it again, so that
+ * what is stored is what the schema makes of it. Fails with the issues.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type AnswerCheck = (json: Json) => Effect.Effect<Result.Result<Json, ReadonlyArray<string>>>
+
+/**
+ * An agent as the loop runs it: everything looked up, compiled once at bind.
+ *
+ * **Details**
+ *
+ * - `answer`: checks a typed answer; absent for an agent that answers in text
+ * - `offered`: all tools as the model sees them, `submit_report` included
+ * - `context`: the services captured at bind. A drive sees these, and of its
+ *   surroundings only the clock, the tracer, the loggers and the randomness
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface CompiledAgent {
+  readonly id: string
+  readonly system: Message | undefined
+  readonly client: ModelClient
+  readonly settings: ModelSettings
+  readonly tools: ReadonlyMap<string, LoopTool>
+  readonly offered: ReadonlyArray<ModelTool>
+  readonly answer: AnswerCheck | undefined
+  readonly retry: RetrySchedule
+  readonly context: Context.Context<never>
+}
+
+/**
+ * A tool as the loop runs it. To the loop a task tool is one more tool that
+ * may wait.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface LoopTool {
+  readonly definition: ModelTool
+  readonly isTask: boolean
+  readonly execute: (call: ToolCall, drive: Drive) => Effect.Effect<Branch, Fenced | StoreError>
+}
+
+/**
+ * One call of a tool.
+ *
+ * **Details**
+ *
+ * `ordinal` is the position of the call among the calls of task tools of its
+ * run, from 1, counted over the stored messages; 0 for other tools. `order`
+ * orders the calls of a run.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface ToolCall {
+  readonly key: CallKey
+  readonly part: ToolCallPart
+  readonly order: number
+  readonly ordinal: number
+}
+
+/**
+ * Name of the tool through which a model gives a typed answer.
+ *
+ * @category constants
+ * @since 0.1.0
+ */
+export const submitReport = "submit_report"

@@ -9,7 +9,7 @@ import * as Json from "../values/Json.ts"
 import { text, type ToolCallPart, toolCalls } from "../values/Message.ts"
 import type { ModelResponse } from "../values/ModelResponse.ts"
 import type { Verdict } from "../values/RunRecord.ts"
-import { type AnswerCheck, submitReport } from "./CompiledAgent.ts"
+import { type AnswerCheck, submitReport } from "./Drive.ts"
 
 /**
  * The largest answer, and the largest arguments of a tool call, that are

@@ -56,10 +56,10 @@ export interface DriveRequest {
  */
 export interface RunHost {
   /**
-   * Drives a run and waits for how it comes out; joins the drive that is in
-   * progress, if there is one. Interrupting the wait changes nothing.
+   * Starts to drive a run, or joins the drive that is in progress, and gives
+   * the wait for how it comes out. Interrupting the wait changes nothing.
    */
-  readonly drive: (request: DriveRequest) => Effect.Effect<DriveEnd>
+  readonly drive: (request: DriveRequest) => Effect.Effect<Effect.Effect<DriveEnd>>
 
   /** Whether a drive of the run is in progress here. */
   readonly isLive: (runId: string) => boolean

@@ -6,7 +6,7 @@
 import * as Schema from "effect/Schema"
 import { ChildFailure } from "./ChildFailure.ts"
 import { ParentCall } from "./ChildRun.ts"
-import { CompositeId, RunId, ThreadId } from "./Ids.ts"
+import { CallKey, CompositeId, RunId, ThreadId } from "./Ids.ts"
 import { FinishReason } from "./ModelResponse.ts"
 import { RunUsage, Usage } from "./Usage.ts"
 
@@ -36,7 +36,14 @@ const durable = { ...origin, sequence: Schema.Natural }
 const live = origin
 
 const step = { step: Schema.Natural }
-const tool = { key: Schema.String, toolCallId: Schema.String, tool: Schema.String }
+const taskCall = {
+  key: CallKey,
+  toolCallId: Schema.String,
+  subagent: Schema.String,
+  childThreadId: ThreadId,
+  childRunId: RunId
+}
+const tool = { key: CallKey, toolCallId: Schema.String, tool: Schema.String }
 const delegate = { subSessionId: Schema.String, posture: Schema.String, parentTurn: Schema.optionalKey(Schema.String) }
 
 /**
@@ -86,13 +93,10 @@ export const RunEvent = Schema.TaggedUnion({
     usage: Usage
   },
   ToolExecuted: { ...durable, ...tool, isError: Schema.Boolean },
-  TaskStarted: { ...durable, ...tool, subagent: Schema.String, childThreadId: ThreadId, childRunId: RunId },
+  TaskStarted: { ...durable, ...taskCall },
   TaskSettled: {
     ...durable,
-    ...tool,
-    subagent: Schema.String,
-    childThreadId: ThreadId,
-    childRunId: RunId,
+    ...taskCall,
     failure: Schema.optionalKey(ChildFailure),
     usage: Usage
   },

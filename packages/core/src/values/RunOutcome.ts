@@ -39,6 +39,15 @@ export const Settled = Schema.TaggedUnion({
 export type Settled = typeof Settled.Type
 
 /**
+ * Why a settled run gave no report; nothing when it did.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const childFailure = (settled: Settled): ChildFailure | undefined =>
+  settled._tag === "Completed" ? undefined : settled
+
+/**
  * Schema for why a run is `Failed`: something that another try could mend.
  *
  * **Details**
@@ -68,6 +77,30 @@ export const Failure = Schema.TaggedUnion({
   CorruptRun: { threadId: Schema.String, runId: Schema.String, detail: Schema.String },
   Defect: { where: Schema.String }
 })
+
+/**
+ * The kind of failure that every level above sees, and where it began: the
+ * agent ids from the failed run down. Nothing for what no policy covers, such
+ * as a store that failed or a bug.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const inherited = (
+  agentId: string,
+  failure: Failure
+): { readonly failure: ChildFailure; readonly path: readonly [string, ...Array<string>] } | undefined => {
+  switch (failure._tag) {
+    case "ModelFailed":
+      return { failure: { _tag: "ModelFailed", reason: failure.reason }, path: [agentId] }
+    case "ToolFatal":
+      return { failure: { _tag: "ToolFatal", tool: failure.tool }, path: [agentId] }
+    case "ChildFailed":
+      return { failure: failure.failure, path: [agentId, ...failure.path] }
+    default:
+      return undefined
+  }
+}
 
 /**
  * Why a run is `Failed`.

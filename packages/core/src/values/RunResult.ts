@@ -149,3 +149,14 @@ export interface TaskSuspended {
  * @since 0.1.0
  */
 export type TaskOutcome<O> = Reported<O> | NotReported | TaskSuspended
+
+/**
+ * The last element of a streamed run: what the run gave back.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface RunFinished<out A> {
+  readonly _tag: "RunFinished"
+  readonly result: A
+}

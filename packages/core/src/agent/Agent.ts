@@ -1,0 +1,48 @@
+/**
+ * An agent that applications run with a text.
+ *
+ * @since 0.1.0
+ */
+import * as Effect from "effect/Effect"
+import type { BoundSpec } from "../delegation/BoundSpec.ts"
+import * as Runs from "../delegation/Runs.ts"
+import * as Standing from "../delegation/Standing.ts"
+import type { RunError } from "../values/RunError.ts"
+import type { RunResult, RunStatus } from "../values/RunResult.ts"
+
+/**
+ * An agent that answers with an `O`: a string, or the value of its output
+ * schema.
+ *
+ * **Details**
+ *
+ * Runs on one thread share a conversation. A thread has at most one open run;
+ * starting a second one fails with `ThreadBusy` and changes nothing.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Agent<out O> extends Runs.Runs<string, RunResult<O>, O> {}
+
+/**
+ * The face of a compiled agent.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make = <O>(spec: BoundSpec): Agent<O> =>
+  Runs.make<string, RunResult<O>, O>(
+    spec,
+    (input) => {
+      const prompt = spec.prompt(input, "")
+      return Effect.succeed({ json: JSON.stringify(prompt), prompt })
+    },
+    (ended) => result<O>(spec, ended)
+  )
+
+const result = <O>(spec: BoundSpec, { end, runId, threadId }: Runs.Ended): Effect.Effect<RunResult<O>, RunError> => {
+  const resultWith = (status: RunStatus<O>): RunResult<O> => ({ threadId, runId, status, usage: end.usage })
+  return end._tag === "Suspended"
+    ? Effect.succeed(resultWith({ _tag: "Suspended", pending: [] }))
+    : Effect.map(Standing.settled<O>(spec, { threadId, runId }, end.outcome), resultWith)
+}

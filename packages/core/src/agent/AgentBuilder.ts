@@ -1,0 +1,137 @@
+/**
+ * Definitions of agents that applications run with a text.
+ *
+ * @since 0.1.0
+ */
+import * as Effect from "effect/Effect"
+import { type Pipeable, pipeArguments } from "effect/Pipeable"
+import type * as Schedule from "effect/Schedule"
+import type * as Schema from "effect/Schema"
+import type * as Types from "effect/Types"
+import type * as Tool from "effect/ai/Tool"
+import type * as Toolkit from "effect/ai/Toolkit"
+import * as AgentSpec from "../definition/AgentSpec.ts"
+import * as ToolSource from "../definition/ToolSource.ts"
+import * as Bind from "../delegation/Bind.ts"
+import type { Mandate } from "../service/Mandate.ts"
+import type { ModelRegistry } from "../service/ModelRegistry.ts"
+import type { AgentDefinitionError } from "../values/AgentDefinitionError.ts"
+import type { Budget } from "../values/Budget.ts"
+import type { ChildFailurePolicy } from "../values/ChildFailure.ts"
+import type { DelegationConfig } from "../values/DelegationConfig.ts"
+import type { ModelError } from "../values/ModelError.ts"
+import type { ModelSettings } from "../values/ModelRequest.ts"
+import * as Agent from "./Agent.ts"
+import type * as TypedAgent from "./TypedAgent.ts"
+
+/**
+ * Definition of an agent that answers with an `O`. `R` is what its handlers,
+ * its subagents and their codecs need; it is captured when it is built.
+ *
+ * **Details**
+ *
+ * A definition never changes: every `with*` method returns a new one.
+ * `withTools` and `withSubagents` add to what is there, bounds and budgets
+ * merge field by field, and every other method replaces.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export class AgentBuilder<out O, out R = never> implements Pipeable {
+  declare readonly "~types": { readonly O: Types.Covariant<O>; readonly R: Types.Covariant<R> }
+
+  /** Id of the agent, unique in its family. */
+  readonly id: string
+
+  /** The definition as data, for code that compiles it. */
+  readonly spec: AgentSpec.AgentSpec
+
+  constructor(spec: AgentSpec.AgentSpec) {
+    this.id = spec.id
+    this.spec = spec
+    Object.freeze(this)
+  }
+
+  /** Replaces the instructions, the system message. Default: none. */
+  withInstructions(instructions: string): AgentBuilder<O, R> {
+    return new AgentBuilder(AgentSpec.update(this.spec, { instructions }))
+  }
+
+  /** Replaces the model, by its id in the `ModelRegistry`, and the settings of its calls. Default: the registry's. */
+  withModel(modelId: string | undefined, settings: ModelSettings = {}): AgentBuilder<O, R> {
+    return new AgentBuilder(AgentSpec.withModel(this.spec, modelId, settings))
+  }
+
+  /** Adds tools and their handlers, plain functions or an effect that gives them. */
+  withTools<Tools extends Record<string, Tool.Any>, H extends ToolSource.Handlers<Tools>, E = never, RX = never>(
+    toolkit: Toolkit.Toolkit<Tools>,
+    handlers: (H & Record<Exclude<keyof H, keyof Tools>, never>) | Effect.Effect<H, E, RX>
+  ): AgentBuilder<O, R | ToolSource.HandlersServices<H, Tools> | RX> {
+    return new AgentBuilder(AgentSpec.addTools(this.spec, ToolSource.make(toolkit, handlers)))
+  }
+
+  /**
+   * Adds subagents that the agent may delegate to, and bounds on its tasks:
+   * each typed one as a tool `task_<id>`, all text ones through the tool `task`.
+   */
+  withSubagents<const A extends ReadonlyArray<TypedAgent.Any>>(
+    subagents: A,
+    config: DelegationConfig = {}
+  ): AgentBuilder<O, R | TypedAgent.Services<A[number]>> {
+    return new AgentBuilder(AgentSpec.addSubagents(this.spec, subagents.map(({ spec }) => spec), config))
+  }
+
+  /** Replaces how many model responses a run may take. Default: 32. */
+  withMaxSteps(maxSteps: number): AgentBuilder<O, R> {
+    return new AgentBuilder(AgentSpec.update(this.spec, { maxSteps }))
+  }
+
+  /** Replaces how often an answer that does not decode is asked for again, 0 to 5. Default: 1. */
+  withReasks(reasks: number): AgentBuilder<O, R> {
+    return new AgentBuilder(AgentSpec.update(this.spec, { reasks }))
+  }
+
+  /**
+   * Replaces when failed model calls are made again, for failures that may
+   * pass. Default: twice, after about half a second and a second.
+   */
+  withRetry(schedule: Schedule.Schedule<unknown, ModelError>): AgentBuilder<O, R> {
+    return new AgentBuilder(AgentSpec.update(this.spec, { retry: schedule }))
+  }
+
+  /** Sets limits of a run, field by field. Default: none. */
+  withBudget(budget: Budget): AgentBuilder<O, R> {
+    return new AgentBuilder(AgentSpec.update(this.spec, { budget: { ...this.spec.budget, ...budget } }))
+  }
+
+  /** Sets what happens when a child fails, field by field. */
+  withChildFailure(policy: ChildFailurePolicy): AgentBuilder<O, R> {
+    return new AgentBuilder(AgentSpec.update(this.spec, { childFailure: { ...this.spec.childFailure, ...policy } }))
+  }
+
+  /** Replaces the answer: a value of this schema instead of text. */
+  withOutput<A, E, RD, RE>(output: Schema.Codec<A, E, RD, RE>): AgentBuilder<A, R | RD | RE> {
+    return new AgentBuilder(AgentSpec.update(this.spec, { report: output as AgentSpec.AnyCodec }))
+  }
+
+  /**
+   * Compiles the definition, with its whole family, onto the runtime in the
+   * context. One error lists every problem.
+   */
+  build(): Effect.Effect<Agent.Agent<O>, AgentDefinitionError, R | Mandate | ModelRegistry> {
+    return Effect.map(Bind.bind(this.spec), (bound) => Agent.make<O>(bound))
+  }
+
+  pipe() {
+    return pipeArguments(this, arguments)
+  }
+}
+
+/**
+ * Defines an agent that answers in text. `id` has 1 to 52 of `[a-zA-Z0-9_-]`.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make = (id: string): AgentBuilder<string> =>
+  new AgentBuilder(AgentSpec.make({ id, role: "agent", description: "" }))

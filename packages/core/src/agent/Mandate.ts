@@ -1,0 +1,67 @@
+/**
+ * The runtime that agents are bound to, as layers.
+ *
+ * @since 0.1.0
+ */
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Schedule from "effect/Schedule"
+import * as LocalHost from "../run/LocalHost.ts"
+import { IdSource } from "../service/IdSource.ts"
+import { Mandate } from "../service/Mandate.ts"
+import * as MemoryRunStore from "../service/MemoryRunStore.ts"
+import * as RunEvents from "../service/RunEvents.ts"
+import type { LeaseRequest } from "../service/RunRow.ts"
+import { RunStore } from "../service/RunStore.ts"
+import { RuntimeConfig } from "../service/RuntimeConfig.ts"
+
+export {
+  /**
+   * Service that bundles what agents run on.
+   *
+   * @category services
+   * @since 0.1.0
+   */
+  Mandate
+}
+
+/**
+ * Layer with the runtime over the `RunStore` it is given. Runs are driven in
+ * this process. Closing it interrupts them and leaves them open, to be
+ * recovered.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layer: Layer.Layer<Mandate, never, RunStore> = Layer.effect(
+  Mandate,
+  Effect.gen(function*() {
+    const store = yield* RunStore
+    const config = yield* RuntimeConfig
+    const ids = yield* IdSource
+    const holder = yield* ids.instanceId
+    const ttl = Duration.toMillis(config.leaseTtl)
+    const lease = Effect.clockWith((clock) =>
+      Effect.sync((): LeaseRequest => ({ holder, now: clock.currentTimeMillisUnsafe(), ttl }))
+    )
+    const events = RunEvents.make()
+    yield* Effect.addFinalizer(() => Effect.ignore(store.release(holder)))
+    yield* Effect.flatMap(lease, store.renew).pipe(
+      Effect.catch((error) => Effect.logError("The leases could not be renewed", error)),
+      Effect.repeat(Schedule.spaced(config.leaseRenewal)),
+      Effect.forkScoped
+    )
+    // Closed before the leases are given back: finalizers run in reverse order.
+    const host = yield* LocalHost.make({ store, events, lease, ...config })
+    return Mandate.of({ store, host, events, lease, newThreadId: ids.threadId })
+  })
+)
+
+/**
+ * Layer with the whole runtime in memory. Runs are lost with the process.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layerMemory: Layer.Layer<Mandate> = Layer.provide(layer, MemoryRunStore.layer)

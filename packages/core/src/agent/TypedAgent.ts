@@ -1,0 +1,212 @@
+/**
+ * Definitions of subagents: a typed input, a typed report.
+ *
+ * @since 0.1.0
+ */
+import * as Effect from "effect/Effect"
+import { type Pipeable, pipeArguments } from "effect/Pipeable"
+import type * as Schedule from "effect/Schedule"
+import type * as Schema from "effect/Schema"
+import type * as Types from "effect/Types"
+import type * as Tool from "effect/ai/Tool"
+import type * as Toolkit from "effect/ai/Toolkit"
+import * as AgentSpec from "../definition/AgentSpec.ts"
+import * as ToolSource from "../definition/ToolSource.ts"
+import * as Bind from "../delegation/Bind.ts"
+import * as BoundAgent from "../delegation/BoundAgent.ts"
+import type { Mandate } from "../service/Mandate.ts"
+import type { ModelRegistry } from "../service/ModelRegistry.ts"
+import type { AgentDefinitionError } from "../values/AgentDefinitionError.ts"
+import type { Budget } from "../values/Budget.ts"
+import type { ChildFailurePolicy } from "../values/ChildFailure.ts"
+import type { DelegationConfig } from "../values/DelegationConfig.ts"
+import type { ModelError } from "../values/ModelError.ts"
+import type { ModelSettings } from "../values/ModelRequest.ts"
+import type { TaskRequest } from "../values/TaskRequest.ts"
+
+/**
+ * Definition of a subagent that takes an `I` and reports an `O`. `R` is what
+ * its handlers and codecs need; it is captured when the definition is bound.
+ *
+ * **Details**
+ *
+ * A definition never changes: every `with*` method returns a new one.
+ * `withTools` and `withSubagents` add to what is there, bounds and budgets
+ * merge field by field, and every other method replaces.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export class TypedAgent<in out I, in out O, out R = never> implements Pipeable {
+  declare readonly "~types": {
+    readonly I: Types.Invariant<I>
+    readonly O: Types.Invariant<O>
+    readonly R: Types.Covariant<R>
+  }
+
+  /** Id of the subagent, unique in its family. */
+  readonly id: string
+
+  /** The definition as data, for code that compiles it. */
+  readonly spec: AgentSpec.AgentSpec
+
+  constructor(spec: AgentSpec.AgentSpec) {
+    this.id = spec.id
+    this.spec = spec
+    Object.freeze(this)
+  }
+
+  /** Replaces the instructions, the child's system message. Default: none. */
+  withInstructions(instructions: string): TypedAgent<I, O, R> {
+    return new TypedAgent(AgentSpec.update(this.spec, { instructions }))
+  }
+
+  /** Replaces the model, by its id in the `ModelRegistry`, and the settings of its calls. Default: the registry's. */
+  withModel(modelId: string | undefined, settings: ModelSettings = {}): TypedAgent<I, O, R> {
+    return new TypedAgent(AgentSpec.withModel(this.spec, modelId, settings))
+  }
+
+  /** Adds tools and their handlers, plain functions or an effect that gives them. */
+  withTools<Tools extends Record<string, Tool.Any>, H extends ToolSource.Handlers<Tools>, E = never, RX = never>(
+    toolkit: Toolkit.Toolkit<Tools>,
+    handlers: (H & Record<Exclude<keyof H, keyof Tools>, never>) | Effect.Effect<H, E, RX>
+  ): TypedAgent<I, O, R | ToolSource.HandlersServices<H, Tools> | RX> {
+    return new TypedAgent(AgentSpec.addTools(this.spec, ToolSource.make(toolkit, handlers)))
+  }
+
+  /** Adds subagents that this one may delegate to, and bounds on its tasks. */
+  withSubagents<const A extends ReadonlyArray<Any>>(
+    subagents: A,
+    config: DelegationConfig = {}
+  ): TypedAgent<I, O, R | Services<A[number]>> {
+    return new TypedAgent(AgentSpec.addSubagents(this.spec, subagents.map(({ spec }) => spec), config))
+  }
+
+  /** Replaces how many model responses a run may take. Default: 32. */
+  withMaxSteps(maxSteps: number): TypedAgent<I, O, R> {
+    return new TypedAgent(AgentSpec.update(this.spec, { maxSteps }))
+  }
+
+  /** Replaces how often an answer that does not decode is asked for again, 0 to 5. Default: 1. */
+  withReasks(reasks: number): TypedAgent<I, O, R> {
+    return new TypedAgent(AgentSpec.update(this.spec, { reasks }))
+  }
+
+  /**
+   * Replaces when failed model calls are made again, for failures that may
+   * pass. Default: twice, after about half a second and a second.
+   */
+  withRetry(schedule: Schedule.Schedule<unknown, ModelError>): TypedAgent<I, O, R> {
+    return new TypedAgent(AgentSpec.update(this.spec, { retry: schedule }))
+  }
+
+  /** Sets limits of a run, field by field. Default: none. */
+  withBudget(budget: Budget): TypedAgent<I, O, R> {
+    return new TypedAgent(AgentSpec.update(this.spec, { budget: { ...this.spec.budget, ...budget } }))
+  }
+
+  /** Sets what happens when a child fails, field by field. */
+  withChildFailure(policy: ChildFailurePolicy): TypedAgent<I, O, R> {
+    return new TypedAgent(AgentSpec.update(this.spec, { childFailure: { ...this.spec.childFailure, ...policy } }))
+  }
+
+  /**
+   * Replaces how the input becomes the child's first message. Default: its
+   * canonical JSON under a line that names the subagent; a `TaskRequest`'s
+   * description as it is.
+   */
+  withInputText(inputText: (input: I) => string): TypedAgent<I, O, R> {
+    return new TypedAgent(AgentSpec.update(this.spec, { inputText }))
+  }
+
+  /** Compiles the definition, with its whole family, onto the runtime in the context. */
+  bind(): Effect.Effect<BoundAgent.BoundAgent<I, O>, AgentDefinitionError, R | Mandate | ModelRegistry> {
+    return Effect.map(Bind.bind(this.spec), (bound) => BoundAgent.make<I, O>(bound))
+  }
+
+  pipe() {
+    return pipeArguments(this, arguments)
+  }
+}
+
+/**
+ * Any subagent, for code that does not depend on its input or report.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+// `unknown` for the services: `any` would let a missing service pass unseen.
+export type Any = TypedAgent<any, any, unknown>
+
+/**
+ * Input type of a subagent.
+ *
+ * @category utility types
+ * @since 0.1.0
+ */
+export type Input<A> = A extends TypedAgent<infer I, infer _O, infer _R> ? I : never
+
+/**
+ * Report type of a subagent.
+ *
+ * @category utility types
+ * @since 0.1.0
+ */
+export type Report<A> = A extends TypedAgent<infer _I, infer O, infer _R> ? O : never
+
+/**
+ * Services that a subagent needs when it is bound.
+ *
+ * @category utility types
+ * @since 0.1.0
+ */
+export type Services<A> = A extends TypedAgent<infer _I, infer _O, infer R> ? R : never
+
+/**
+ * Defines a subagent by the schemas of its input and its report.
+ *
+ * **Details**
+ *
+ * `id` has 1 to 52 of `[a-zA-Z0-9_-]`; `description` tells a parent's model
+ * when to delegate to it. Both are checked when the definition is bound.
+ *
+ * **Example** (A subagent)
+ *
+ * ```ts
+ * import { TypedAgent } from "@mandate/core"
+ * import { Schema } from "effect"
+ *
+ * const researcher = TypedAgent.make("researcher", {
+ *   description: "Researches one topic and cites its sources",
+ *   input: Schema.Struct({ topic: Schema.String }),
+ *   report: Schema.Struct({ facts: Schema.Array(Schema.String) })
+ * }).withInstructions("You research one topic.")
+ *
+ * console.assert(researcher.id === "researcher")
+ * ```
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make = <I, IE, IRD, IRE, O, OE, ORD, ORE>(id: string, options: {
+  readonly description: string
+  readonly input: Schema.Codec<I, IE, IRD, IRE>
+  readonly report: Schema.Codec<O, OE, ORD, ORE>
+}): TypedAgent<I, O, IRD | IRE | ORD | ORE> =>
+  new TypedAgent(AgentSpec.make({
+    id,
+    role: "typed",
+    description: options.description,
+    input: options.input as AgentSpec.AnyCodec,
+    report: options.report as AgentSpec.AnyCodec
+  }))
+
+/**
+ * Defines a subagent that takes a description of its task and reports in text.
+ * All text subagents of a parent are offered through the one tool `task`.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const text = (id: string, options: { readonly description: string }): TypedAgent<TaskRequest, string> =>
+  new TypedAgent(AgentSpec.make({ id, role: "text", description: options.description }))

@@ -1,0 +1,33 @@
+/**
+ * An agent compiled onto a runtime.
+ *
+ * @since 0.1.0
+ */
+import type { Runnable } from "../run/Runnable.ts"
+import type { Mandate } from "../service/Mandate.ts"
+import type { ChildFailurePolicy } from "../values/ChildFailure.ts"
+import type { JsonCodec } from "../values/JsonCodec.ts"
+
+/**
+ * An agent compiled onto a runtime, types erased.
+ *
+ * **Details**
+ *
+ * - `input`, `prompt`: the codec of the input, and how it becomes the first
+ *   message
+ * - `report`: the codec of a typed answer; absent for text
+ * - `ownMaxDepth`: the depth the definition sets itself, if it does
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface BoundSpec extends Runnable {
+  readonly runtime: Mandate["Service"]
+  readonly role: "typed" | "text" | "agent"
+  readonly description: string
+  readonly input: JsonCodec<unknown>
+  readonly prompt: (input: unknown, json: string) => string
+  readonly report: JsonCodec<unknown> | undefined
+  readonly childFailure: ChildFailurePolicy
+  readonly ownMaxDepth: number | undefined
+}

@@ -1,0 +1,129 @@
+/**
+ * What can be wrong with one agent's definition by itself.
+ *
+ * @since 0.1.0
+ */
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import * as Tool from "effect/ai/Tool"
+import type { AgentSpec } from "../definition/AgentSpec.ts"
+import { submitReport } from "../loop/Drive.ts"
+import type { DefinitionProblem } from "../values/AgentDefinitionError.ts"
+import * as Budget from "../values/Budget.ts"
+import * as DelegationConfig from "../values/DelegationConfig.ts"
+import { AgentId } from "../values/Ids.ts"
+import { textTaskName, typedTaskName } from "./TaskTool.ts"
+
+/**
+ * A problem before the agent it belongs to is named.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Found = Omit<DefinitionProblem, "agent">
+
+/**
+ * Problems of one definition, without its schemas, its models and the agents
+ * below it.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const problems = (spec: AgentSpec): ReadonlyArray<Found> => [
+  ...identity(spec),
+  ...settings(spec),
+  ...subagentIds(spec),
+  ...tools(spec)
+]
+
+const identity = ({ description, id, role }: AgentSpec): ReadonlyArray<Found> => [
+  ...(isAgentId(id) ? [] : [{
+    kind: "InvalidId" as const,
+    message: `the id ${JSON.stringify(id)} must be 1 to 52 of the characters a-z A-Z 0-9 _ -`
+  }]),
+  ...(role === "agent" || hasVisible.test(description) ? [] : [{
+    kind: "BlankDescription" as const,
+    message: "the description is blank; a parent's model chooses by it"
+  }])
+]
+
+const isAgentId = Schema.is(AgentId)
+
+// Blanks of any script: white space, format and control characters, and letters that show nothing.
+const hasVisible = /[^\p{White_Space}\p{Cf}\p{Cc}\u2800\u3164\u115f\u1160\uffa0]/u
+
+const settings = (spec: AgentSpec): ReadonlyArray<Found> => [
+  ...DelegationConfig.problems(spec.delegation).map((message) => ({ kind: "InvalidBound" as const, message })),
+  ...Result.match(Budget.resolve(spec.budget, undefined), {
+    onSuccess: () => [],
+    onFailure: (messages) => messages.map((message) => ({ kind: "InvalidBudget" as const, message }))
+  }),
+  ...(Number.isSafeInteger(spec.maxSteps) && spec.maxSteps > 0 ? [] : [{
+    kind: "InvalidSetting" as const,
+    message: `maxSteps must be a positive whole number, not ${String(spec.maxSteps)}`
+  }]),
+  ...(Number.isSafeInteger(spec.reasks) && spec.reasks >= 0 && spec.reasks <= 5 ? [] : [{
+    kind: "InvalidSetting" as const,
+    message: `reasks must be a whole number from 0 to 5, not ${String(spec.reasks)}`
+  }])
+]
+
+// Two definitions with one id are found where the family is put together; this is one that is listed twice.
+const subagentIds = ({ subagents }: AgentSpec): ReadonlyArray<Found> =>
+  repeated(subagents).map(({ id }) => ({
+    kind: "DuplicateId" as const,
+    message: `the subagent "${id}" is listed twice`
+  }))
+
+const tools = (spec: AgentSpec): ReadonlyArray<Found> => {
+  const all = spec.tools.flatMap((source) => source.tools)
+  const taskNames = new Map(
+    spec.subagents.map((subagent) => [
+      subagent.role === "text" ? textTaskName : typedTaskName(subagent.id),
+      subagent.id
+    ])
+  )
+  return [
+    ...all.flatMap((tool) => [...toolName(tool.name, taskNames), ...toolKind(tool)]),
+    ...repeated(all.map((tool) => tool.name)).map((name) => ({
+      kind: "ToolNameCollision" as const,
+      message: `two tools have the name "${name}"`
+    }))
+  ]
+}
+
+const toolName = (name: string, taskNames: ReadonlyMap<string, string>): ReadonlyArray<Found> => {
+  const subagent = taskNames.get(name)
+  if (subagent !== undefined) {
+    return [{
+      kind: "ToolNameCollision",
+      message: `the tool "${name}" has the name of the task tool of the subagent "${subagent}"`
+    }]
+  }
+  if (reserved.test(name)) {
+    return [{ kind: "ReservedToolName", message: `the tool name "${name}" is reserved` }]
+  }
+  return providerName.test(name) ? [] : [{
+    kind: "InvalidToolName",
+    message: `the tool name ${JSON.stringify(name)} must be 1 to 64 of the characters a-z A-Z 0-9 _ -`
+  }]
+}
+
+// A call may only be refused, never let through, by what is not there to ask a person.
+const toolKind = (tool: Tool.Any): ReadonlyArray<Found> => [
+  ...(tool.needsApproval === undefined || tool.needsApproval === false ? [] : [{
+    kind: "InvalidSetting" as const,
+    message: `the tool "${tool.name}" needs approval, which runs cannot ask for yet`
+  }]),
+  ...(Tool.isProviderDefined(tool) ? [{
+    kind: "InvalidSetting" as const,
+    message: `the tool "${tool.name}" is defined by a provider, which agents cannot offer yet`
+  }] : [])
+]
+
+const reserved = new RegExp(`^(${submitReport}|${textTaskName}|task_.*|delegate|handoff_to_.*)$`, "s")
+const providerName = /^[a-zA-Z0-9_-]{1,64}$/
+
+const repeated = <A>(items: ReadonlyArray<A>): ReadonlyArray<A> => [
+  ...new Set(items.filter((item, index) => items.indexOf(item) !== index))
+]

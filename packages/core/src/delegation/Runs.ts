@@ -1,0 +1,182 @@
+/**
+ * Running a compiled agent: the verbs, typed by what goes in and what comes
+ * out. `Agent` and `BoundAgent` are two of these.
+ *
+ * @since 0.1.0
+ */
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import * as RunFailure from "../run/RunFailure.ts"
+import * as StartRun from "../run/StartRun.ts"
+import * as ThreadVerbs from "../run/ThreadVerbs.ts"
+import * as WatchRun from "../run/WatchRun.ts"
+import type { DriveEnd } from "../service/RunHost.ts"
+import type * as Ids from "../values/Ids.ts"
+import type { RunConfig } from "../values/RunConfig.ts"
+import type { RunError } from "../values/RunError.ts"
+import type { RunEvent } from "../values/RunEvent.ts"
+import type { CurrentStatus, RunFinished, RunResult, SettledRun } from "../values/RunResult.ts"
+import type { BoundSpec } from "./BoundSpec.ts"
+import * as Standing from "./Standing.ts"
+
+/**
+ * A run in progress.
+ *
+ * **Details**
+ *
+ * - `await`: what the run gives back. Interrupting it changes nothing
+ * - `cancel`: cancels the run and everything below it
+ * - `events`: the events of the run and everything below it, from its start
+ *   until it ends. Leaving the stream changes nothing
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface RunHandle<out A> {
+  readonly threadId: Ids.ThreadId
+  readonly runId: Ids.RunId
+  readonly await: Effect.Effect<A, RunError>
+  readonly cancel: Effect.Effect<void, RunError>
+  readonly events: Stream.Stream<RunEvent>
+}
+
+/**
+ * The verbs of an agent that takes an `I`, answers with an `O`, and gives back
+ * an `A` for each run.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Runs<in I, out A, out O> {
+  /** Id of the agent. */
+  readonly id: string
+
+  /** Runs to the end. Interrupting it cancels the run and everything below it. */
+  readonly run: (input: I, config?: RunConfig) => Effect.Effect<A, RunError>
+
+  /**
+   * Runs and gives the events as they happen, `RunFinished` last. Models are
+   * asked in pieces where they can. Leaving the stream does not stop the run.
+   */
+  readonly stream: (input: I, config?: RunConfig) => Stream.Stream<RunEvent | RunFinished<A>, RunError>
+
+  /** Starts a run and gives a handle to it. */
+  readonly start: (input: I, config?: RunConfig) => Effect.Effect<RunHandle<A>, RunError>
+
+  /** Goes on with a run that failed, or whose process is gone. */
+  readonly recover: (threadId: string) => Effect.Effect<A, RunError>
+
+  /** Cancels the open run of a thread, or one child of it by its thread id. */
+  readonly cancel: (threadId: string, options?: { readonly child?: string }) => Effect.Effect<void, RunError>
+
+  /** How the last run of a thread stands. */
+  readonly status: (threadId: string) => Effect.Effect<RunResult<O, CurrentStatus<O>>, RunError>
+
+  /** The settled runs of a thread, oldest first. */
+  readonly history: (threadId: string) => Effect.Effect<ReadonlyArray<SettledRun<O>>, RunError>
+
+  /** Deletes a thread with all below it. No error when there is none. */
+  readonly forget: (threadId: string) => Effect.Effect<void, RunError>
+}
+
+/**
+ * How one drive came out, and where.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Ended {
+  readonly threadId: Ids.ThreadId
+  readonly runId: Ids.RunId
+  readonly end: Exclude<DriveEnd, { readonly _tag: "Lost" | "Failed" }>
+}
+
+/**
+ * The verbs of a compiled agent. `encode` turns an input into its JSON and its
+ * prompt, `result` turns how a drive came out into what callers get.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make = <I, A, O>(
+  spec: BoundSpec,
+  encode: (input: I) => Effect.Effect<{ readonly json: string; readonly prompt: string }, RunError>,
+  result: (ended: Ended) => Effect.Effect<A, RunError>
+): Runs<I, A, O> => {
+  const { runtime } = spec
+  const begin = Effect.fnUntraced(function*(
+    threadId: Ids.ThreadId,
+    input: I,
+    config: RunConfig | undefined,
+    streaming: boolean
+  ) {
+    return yield* StartRun.start(runtime, spec, threadId, yield* encode(input), config, streaming)
+  })
+  const startOn = (input: I, config: RunConfig | undefined) =>
+    Effect.uninterruptible(
+      Effect.flatMap(StartRun.threadOf(runtime, config), (threadId) => begin(threadId, input, config, false))
+    )
+  const outcome = (started: StartRun.Started) =>
+    Effect.flatMap(started.wait, (end) => Effect.flatMap(ended(started, end), result))
+  const cancelling = (started: StartRun.Started) =>
+    Effect.onInterrupt(
+      outcome(started),
+      () => Effect.ignore(ThreadVerbs.cancelRun(runtime, { ...started, state: "Running" }))
+    )
+  const handle = (started: StartRun.Started): RunHandle<A> => ({
+    threadId: started.threadId,
+    runId: started.runId,
+    await: outcome(started),
+    cancel: ThreadVerbs.cancelRun(runtime, { ...started, state: "Running" }),
+    events: WatchRun.events(runtime, started, started.sequence - 1)
+  })
+  return {
+    id: spec.agent.id,
+    run: (input, config) =>
+      Effect.uninterruptibleMask((restore) =>
+        Effect.flatMap(startOn(input, config), (started) => restore(cancelling(started)))
+      ),
+    start: (input, config) => Effect.map(startOn(input, config), handle),
+    stream: (input, config) =>
+      Stream.unwrap(Effect.gen(function*() {
+        const threadId = yield* StartRun.threadOf(runtime, config)
+        const live = yield* runtime.events.subscribe(threadId)
+        const started = yield* Effect.uninterruptible(begin(threadId, input, config, true))
+        return Stream.fromQueue(live).pipe(
+          Stream.filter((event) => !("sequence" in event) || event.sequence >= started.sequence),
+          Stream.takeUntil((event) => WatchRun.endsDrive(started.runId, event)),
+          Stream.concat(Stream.fromEffect(
+            Effect.map(outcome(started), (result): RunFinished<A> => ({ _tag: "RunFinished", result }))
+          ))
+        )
+      })),
+    recover: (threadId) =>
+      Effect.uninterruptibleMask((restore) =>
+        Effect.flatMap(
+          restore(ThreadVerbs.recover(runtime, spec, threadId)),
+          (started) => restore(cancelling(started))
+        )
+      ),
+    cancel: (threadId, options) => ThreadVerbs.cancel(runtime, threadId, options?.child),
+    status: (threadId) =>
+      Effect.flatMap(ThreadVerbs.lastRun(runtime, threadId), (row) => Standing.current<O>(spec, row)),
+    history: (threadId) =>
+      Effect.flatMap(
+        Effect.andThen(ThreadVerbs.lastRun(runtime, threadId), RunFailure.fromStore(threadId)(runtime.store.thread(threadId))),
+        (rows) =>
+          Effect.forEach(rows.filter((row) => row.state === "Settled"), (row) => Standing.settledRun<O>(spec, row))
+      ),
+    forget: (threadId) => ThreadVerbs.forget(runtime, threadId)
+  }
+}
+
+const ended = ({ runId, threadId }: StartRun.Started, end: DriveEnd): Effect.Effect<Ended, RunError> => {
+  switch (end._tag) {
+    case "Failed":
+      return RunFailure.fail(RunFailure.reason(threadId, end.failure))
+    case "Lost":
+      return RunFailure.fail({ _tag: "ThreadBusy", threadId })
+    default:
+      return Effect.succeed({ threadId, runId, end })
+  }
+}

@@ -1,0 +1,150 @@
+/**
+ * Task tools: how a parent's model delegates.
+ *
+ * **Details**
+ *
+ * The checks of a call come in a fixed order: `TooManyTasks`,
+ * `UnknownSubagent`, `DepthExceeded`, `InvalidInput`. A refused call starts
+ * nothing. All are decided from the call's place in its run and the run's
+ * stored limits, so a replay decides the same.
+ *
+ * @since 0.1.0
+ */
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import type { Drive } from "../loop/Drive.ts"
+import { decodeText } from "../loop/HandlerTool.ts"
+import type { Branch } from "../loop/Branch.ts"
+import type { LoopTool, ToolCall } from "../loop/Drive.ts"
+import * as Json from "../values/Json.ts"
+import * as SchemaIssues from "../values/SchemaIssues.ts"
+import type { BoundSpec } from "./BoundSpec.ts"
+import * as ChildTask from "./ChildTask.ts"
+import * as TaskMessage from "./TaskMessage.ts"
+
+/**
+ * Name of the tool through which all text subagents are reached.
+ *
+ * @category constants
+ * @since 0.1.0
+ */
+export const textTaskName = "task"
+
+/**
+ * Name of the task tool of a typed subagent. Never longer than the 64
+ * characters that providers take, since an id has at most 52.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const typedTaskName = (subagentId: string): string => `task_${subagentId}`
+
+/**
+ * The task tools of an agent: one for each typed subagent, and one for all
+ * text subagents together.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make = (parent: Pick<BoundSpec, "childFailure">, subagents: ReadonlyArray<BoundSpec>): ReadonlyArray<LoopTool> => {
+  const texts = subagents.filter((subagent) => subagent.role === "text")
+  const typed = subagents.filter((subagent) => subagent.role === "typed")
+  return [...typed.map((subagent) => typedTask(parent, subagent)), ...(texts.length === 0 ? [] : [textTask(parent, texts)])]
+}
+
+const typedTask = (parent: Pick<BoundSpec, "childFailure">, subagent: BoundSpec): LoopTool => ({
+  definition: {
+    name: typedTaskName(subagent.agent.id),
+    description: subagent.description,
+    inputSchema: subagent.input.modelSchema
+  },
+  isTask: true,
+  execute: (call, drive) =>
+    refusal(call, drive) ?? Result.match(decodeText(call.part.arguments), {
+      onFailure: (problem) => Effect.succeed(invalidInput(drive, problem)),
+      onSuccess: (json) => delegate(parent, subagent, json, call, drive)
+    })
+})
+
+const textTask = (parent: Pick<BoundSpec, "childFailure">, subagents: ReadonlyArray<BoundSpec>): LoopTool => {
+  const byId = new Map(subagents.map((subagent) => [subagent.agent.id, subagent]))
+  const ids = [...byId.keys()]
+  return {
+    definition: {
+      name: textTaskName,
+      description: `Delegates a task to a subagent, which sees only your description of it.\n${
+        subagents.map((subagent) => `- ${subagent.agent.id}: ${subagent.description}`).join("\n")
+      }`,
+      inputSchema: {
+        type: "object",
+        properties: {
+          subagent: { type: "string", enum: ids, description: "The subagent to delegate to" },
+          description: { type: "string", description: "A description of the task that stands on its own" }
+        },
+        required: ["subagent", "description"],
+        additionalProperties: false
+      }
+    },
+    isTask: true,
+    execute: (call, drive) => {
+      const tooMany = tooManyTasks(call, drive)
+      if (tooMany !== undefined) return tooMany
+      const decoded = decodeText(call.part.arguments)
+      if (Result.isFailure(decoded)) return Effect.succeed(invalidInput(drive, decoded.failure))
+      const { subagent: name, ...input } = asObject(decoded.success)
+      const subagent = typeof name === "string" ? byId.get(name) : undefined
+      if (subagent === undefined) {
+        return Effect.succeed(
+          refused(drive, "UnknownSubagent", `There is no such subagent; subagents: ${ids.join(", ")}`)
+        )
+      }
+      return tooDeep(drive) ?? delegate(parent, subagent, input, call, drive)
+    }
+  }
+}
+
+const delegate = Effect.fnUntraced(function*(
+  parent: Pick<BoundSpec, "childFailure">,
+  subagent: BoundSpec,
+  json: Json.Json,
+  call: ToolCall,
+  drive: Drive
+) {
+  const { context } = subagent.agent
+  const input = yield* Effect.result(Effect.provideContext(
+    Effect.flatMap(subagent.input.fromModel(json), (value) =>
+      Effect.map(subagent.input.encode(value), (encoded) => ({ value, json: Json.canonical(encoded) }))),
+    context as never
+  ))
+  if (Result.isFailure(input)) return invalidInput(drive, SchemaIssues.lines(input.failure).join("; "))
+  const task = { json: input.success.json, prompt: subagent.prompt(input.success.value, input.success.json) }
+  return yield* ChildTask.run({ drive, call, subagent, policy: parent.childFailure, task })
+})
+
+const refusal = (call: ToolCall, drive: Drive): Effect.Effect<Branch> | undefined =>
+  tooManyTasks(call, drive) ?? tooDeep(drive)
+
+const tooManyTasks = (call: ToolCall, drive: Drive): Effect.Effect<Branch> | undefined => {
+  const { maxTasksPerTurn } = drive.run.limits
+  return call.ordinal > maxTasksPerTurn
+    ? Effect.succeed(refused(drive, "TooManyTasks", `A run may make ${maxTasksPerTurn} task calls; this is call ${call.ordinal}`))
+    : undefined
+}
+
+const tooDeep = (drive: Drive): Effect.Effect<Branch> | undefined =>
+  drive.run.depthLeft < 1
+    ? Effect.succeed(
+      refused(drive, "DepthExceeded", `At depth ${drive.run.depth} no task may be delegated any more`)
+    )
+    : undefined
+
+const invalidInput = (drive: Drive, problem: string): Branch =>
+  refused(drive, "InvalidInput", `The input is not valid: ${problem}`)
+
+const refused = (drive: Drive, reason: string, message: string): Branch => ({
+  _tag: "Done",
+  result: { output: TaskMessage.error(reason, message, drive.run.limits.maxReportBytes), isError: true }
+})
+
+const asObject = (json: Json.Json): { readonly [key: string]: Json.Json } =>
+  json !== null && typeof json === "object" && !Array.isArray(json) ? json as { readonly [key: string]: Json.Json } : {}

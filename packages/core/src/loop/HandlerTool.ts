@@ -1,0 +1,182 @@
+/**
+ * A tool with a handler, as the loop runs it.
+ *
+ * **Details**
+ *
+ * Invariants:
+ *
+ * 1. Arguments are decoded before the handler runs; what does not decode never
+ *    reaches it.
+ * 2. Each call runs in a fiber and a scope of its own, both gone when the call
+ *    ends.
+ * 3. What ends a run (`fatal`, a lost journal) stops the handler's fiber, so
+ *    nothing in the handler can catch it.
+ * 4. A defect is logged here and crosses without its text.
+ *
+ * @since 0.1.0
+ */
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import type * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import type * as Schema from "effect/Schema"
+import * as Tool from "effect/ai/Tool"
+import { ToolContext } from "../definition/ToolContext.ts"
+import type { AnyHandler } from "../definition/ToolSource.ts"
+import * as Json from "../values/Json.ts"
+import type { JsonCodec } from "../values/JsonCodec.ts"
+import type { ToolOutput } from "../values/Message.ts"
+import * as SchemaIssues from "../values/SchemaIssues.ts"
+import * as ActiveRun from "./ActiveRun.ts"
+import type { Drive } from "./Drive.ts"
+import { type Branch, failed } from "./Branch.ts"
+import { type LoopTool, type ToolCall } from "./Drive.ts"
+import * as ToolScope from "./ToolScope.ts"
+import { maxModelJsonBytes } from "./Verdicts.ts"
+
+/**
+ * The codecs of a tool, compiled once.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface ToolCodecs {
+  readonly parameters: JsonCodec<unknown>
+  readonly success: JsonCodec<unknown>
+  readonly failure: JsonCodec<unknown>
+}
+
+/**
+ * Compiles a tool and its handler.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make = (tool: Tool.Any, codecs: ToolCodecs, handler: AnyHandler): LoopTool => {
+  const description = Tool.getDescription(tool)
+  const strict = Tool.getStrictMode(tool)
+  return {
+    definition: {
+      name: tool.name,
+      ...(description === undefined ? {} : { description }),
+      inputSchema: codecs.parameters.modelSchema,
+      ...(strict === undefined ? {} : { strict })
+    },
+    isTask: false,
+    execute: (call, drive) =>
+      Result.match(decodeText(call.part.arguments), {
+        onFailure: (problem) => Effect.succeed(failed("InvalidArguments", `The arguments are not valid: ${problem}`)),
+        onSuccess: (json) => execute(codecs, handler, json, call, drive)
+      })
+  }
+}
+
+/**
+ * Parses the argument text of a call. No text at all is an empty object: some
+ * models write nothing for a tool without parameters.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const decodeText = (text: string): Result.Result<Json.Json, string> =>
+  text.trim() === "" ? Result.succeed({}) : Json.parse(text, maxModelJsonBytes)
+
+const execute = Effect.fnUntraced(function*(
+  codecs: ToolCodecs,
+  handler: AnyHandler,
+  json: Json.Json,
+  call: ToolCall,
+  drive: Drive
+): Effect.fn.Return<Branch, ToolScope.Lost> {
+  const params = yield* erase(Effect.result(codecs.parameters.fromModel(json)))
+  if (Result.isFailure(params)) {
+    return failed("InvalidArguments", `The arguments are not valid: ${issues(params.failure)}`)
+  }
+  const tool = call.part.name
+  const place = () => ({
+    ...ActiveRun.origin(drive.run),
+    at: drive.now(),
+    key: call.key,
+    toolCallId: call.part.id,
+    tool
+  })
+  drive.journal.emit(() => ({ ...place(), _tag: "ToolStarted", input: json }))
+  const progress = (value: Json.Json) =>
+    Effect.sync(() => drive.journal.emit(() => ({ ...place(), _tag: "ToolProgress", value })))
+  const scope = ToolScope.make(call, drive, progress)
+  const context = {
+    toolCallId: call.part.id,
+    preliminary: (result: unknown) => erase(Effect.ignore(Effect.flatMap(codecs.success.encode(result), progress)))
+  }
+  const exit = yield* runAlone(
+    scope,
+    Effect.provideService(Effect.scoped(Effect.suspend(() => handler(params.success, context))), ToolContext, scope.service)
+  )
+  const branch = yield* branchOf(codecs, tool, scope, exit)
+  if (branch._tag === "Done") {
+    const { isError, output } = branch.result
+    drive.journal.emit(() => ({ ...place(), _tag: "ToolFinished", output: output.value, isError }))
+  }
+  return branch
+})
+
+// The bound context of the agent is the drive's whole context, so every service a handler or codec needs is there.
+const erase = <A, E>(effect: Effect.Effect<A, E, unknown>): Effect.Effect<A, E> => effect as Effect.Effect<A, E>
+
+const runAlone = (
+  scope: ToolScope.ToolScope,
+  body: Effect.Effect<unknown, unknown, unknown>
+): Effect.Effect<Exit.Exit<unknown, unknown>> =>
+  Effect.flatMap(
+    Effect.forkChild(erase(Effect.withFiber((fiber) => {
+      scope.fiber = fiber
+      return body
+    })), { startImmediately: true }),
+    (fiber) => Effect.onInterrupt(Fiber.await(fiber), () => Fiber.interrupt(fiber))
+  )
+
+const branchOf = (
+  codecs: ToolCodecs,
+  tool: string,
+  scope: ToolScope.ToolScope,
+  exit: Exit.Exit<unknown, unknown>
+): Effect.Effect<Branch, ToolScope.Lost> => {
+  const signal = scope.signal
+  if (signal !== undefined) {
+    return signal._tag === "Fatal"
+      ? Effect.succeed({ _tag: "Fail", failure: { _tag: "ToolFatal", tool, reason: signal.reason } })
+      : Effect.fail(signal.error)
+  }
+  if (exit._tag === "Success") {
+    return Effect.matchEffect(erase(codecs.success.encode(exit.value)), {
+      onSuccess: (value) => Effect.succeed(done(value, false)),
+      onFailure: (error) =>
+        Effect.as(
+          Effect.logWarning(`The result of the tool "${tool}" has no JSON form: ${issues(error)}`),
+          failed("InvalidResult", `The result of the tool has no JSON form: ${issues(error)}`)
+        )
+    })
+  }
+  const declared = Cause.findErrorOption(exit.cause)
+  return Option.isNone(declared)
+    ? toolFailed(tool, exit.cause)
+    : Effect.matchEffect(erase(codecs.failure.encode(declared.value)), {
+      onSuccess: (value) => Effect.succeed(done(value, true)),
+      onFailure: () => toolFailed(tool, exit.cause)
+    })
+}
+
+const done = (value: Json.Json, isError: boolean): Branch => {
+  const output: ToolOutput = typeof value === "string" ? { type: "text", value } : { type: "json", value }
+  return { _tag: "Done", result: { output, isError } }
+}
+
+const toolFailed = (tool: string, cause: Cause.Cause<unknown>): Effect.Effect<Branch> =>
+  Effect.as(
+    Effect.logError(`The tool "${tool}" failed unexpectedly`, cause),
+    failed("ToolFailed", "The tool failed unexpectedly")
+  )
+
+const issues = (error: Schema.SchemaError): string => SchemaIssues.lines(error).join("; ")

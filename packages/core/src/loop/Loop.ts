@@ -1,0 +1,182 @@
+/**
+ * The loop: drives one run from where its records leave off.
+ *
+ * **Details**
+ *
+ * Invariants:
+ *
+ * 1. The loop is a function of the run's row, its records and what models and
+ *    tools answer. Driven again, it finds its records and goes the same way.
+ * 2. A response is recorded before its calls start; the last response of a run
+ *    is recorded by settling.
+ * 3. All branches of a message are awaited before the run suspends or fails.
+ * 4. A run that lost its fence writes nothing more and gives no value.
+ *
+ * @since 0.1.0
+ */
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import type { DriveEnd } from "../service/RunHost.ts"
+import type { Fenced, StoreError } from "../service/RunStore.ts"
+import type { Message } from "../values/Message.ts"
+import type { ModelError } from "../values/ModelError.ts"
+import type { NewEvent } from "../values/RunEvent.ts"
+import type { Failure, Settled } from "../values/RunOutcome.ts"
+import { resultKey, stepKey, type StepRecord } from "../values/RunRecord.ts"
+import * as Ids from "../values/Ids.ts"
+import * as Usage from "../values/Usage.ts"
+import * as ActiveRun from "./ActiveRun.ts"
+import * as CallIds from "./CallIds.ts"
+import type { Drive } from "./Drive.ts"
+import type { Branch } from "./Branch.ts"
+import * as ModelStep from "./ModelStep.ts"
+import * as NextStep from "./NextStep.ts"
+import * as ToolCalls from "./ToolCalls.ts"
+import * as Transcript from "./Transcript.ts"
+
+/**
+ * Drives a run until it settles, suspends or fails.
+ *
+ * @category running
+ * @since 0.1.0
+ */
+export const drive = (self: Drive, earlier: ReadonlyArray<Message>): Effect.Effect<DriveEnd, Fenced | StoreError> => {
+  const transcript = Transcript.make(earlier, self.run.prompt, self.run.spent)
+  return Effect.catchCauseIf(
+    steps(self, transcript),
+    Cause.hasDies,
+    (cause) =>
+      Effect.andThen(
+        Effect.logError(`The run "${self.run.runId}" failed by a bug`, cause),
+        fail(self, transcript, { _tag: "Defect", where: `the agent "${self.run.agentId}"` }, self.run.spent)
+      )
+  )
+}
+
+const steps = Effect.fnUntraced(function*(
+  self: Drive,
+  transcript: Transcript.Transcript
+): Effect.fn.Return<DriveEnd, Fenced | StoreError> {
+  const { journal, run } = self
+  const ids = CallIds.inMessages(transcript.messages)
+  let tasks = 0
+  for (;;) {
+    const step = transcript.step
+    let record = journal.records.steps.get(stepKey(step))
+    let json: string | undefined
+    if (record === undefined) {
+      Transcript.flushReask(transcript)
+      const asked = yield* ModelStep.run(self, transcript.messages, step, ids)
+      if (Result.isFailure(asked)) {
+        transcript.own = Usage.add(transcript.own, asked.failure.spent)
+        const spent = Usage.add(run.spent, asked.failure.spent)
+        return yield* fail(self, transcript, modelFailed(asked.failure.error), spent)
+      }
+      record = asked.success.record
+      json = asked.success.json
+    }
+    CallIds.addAll(ids, record.response.parts)
+    Transcript.addStep(transcript, record)
+    const responded = json === undefined ? [] : [modelCallCompleted(self, step, record)]
+    const next = NextStep.after(record, transcript, run.limits, run.budget)
+    if (next._tag === "End") {
+      Transcript.addResults(transcript, record, () => undefined, next.notRun)
+      return yield* settle(self, transcript, next.outcome, responded)
+    }
+    if (json !== undefined) yield* journal.append({ records: [{ key: stepKey(step), json }], events: responded })
+    if (next._tag === "Calls") {
+      const branches = yield* ToolCalls.run(self, step, record, tasks)
+      const failure = branches.find((branch) => branch._tag === "Fail")
+      if (failure !== undefined) return yield* fail(self, transcript, failure.failure, run.spent)
+      if (branches.some((branch) => branch._tag === "Waiting")) return yield* suspend(self, transcript, branches)
+      tasks += ToolCalls.countTasks(self, record)
+    }
+    Transcript.addResults(
+      transcript,
+      record,
+      (index) => journal.records.results.get(resultKey(Ids.callKey(step, index))),
+      ""
+    )
+  }
+})
+
+const settle = (
+  self: Drive,
+  transcript: Transcript.Transcript,
+  outcome: Settled,
+  responded: ReadonlyArray<NewEvent>
+): Effect.Effect<DriveEnd, Fenced | StoreError> => {
+  const usage = Transcript.usage(transcript)
+  const messages = outcome._tag === "Blocked" ? [] : Transcript.ownMessages(transcript)
+  const origin = ActiveRun.origin(self.run)
+  const at = self.now()
+  const events: ReadonlyArray<NewEvent> = [
+    ...responded,
+    ...(outcome._tag === "Blocked"
+      ? [{ ...origin, at, _tag: "Blocked" as const, guardrail: outcome.guardrail, reason: outcome.reason }]
+      : []),
+    { ...origin, at, _tag: "RunSettled", status: outcome._tag, usage }
+  ]
+  return Effect.as(
+    self.journal.settle(
+      {
+        outcome: JSON.stringify(outcome),
+        usage: JSON.stringify(usage),
+        messages: JSON.stringify(messages),
+        activeMillis: self.activeMillis()
+      },
+      events,
+      self.run.limits.childRetention
+    ),
+    { _tag: "Settled", outcome, usage }
+  )
+}
+
+const fail = (
+  self: Drive,
+  transcript: Transcript.Transcript,
+  failure: Failure,
+  spent: Usage.Usage
+): Effect.Effect<DriveEnd, Fenced | StoreError> =>
+  Effect.as(
+    self.journal.fail(
+      { outcome: JSON.stringify(failure), usage: JSON.stringify(spent), activeMillis: self.activeMillis() },
+      [{ ...ActiveRun.origin(self.run), at: self.now(), _tag: "RunFailed", reason: failure._tag }]
+    ),
+    { _tag: "Failed", failure, usage: Transcript.usage(transcript) }
+  )
+
+// What the branches wait on is computed from the rows of the runs that wait.
+const suspend = (
+  self: Drive,
+  transcript: Transcript.Transcript,
+  _branches: ReadonlyArray<Branch>
+): Effect.Effect<DriveEnd, Fenced | StoreError> =>
+  Effect.as(
+    self.journal.suspend(
+      { usage: JSON.stringify(self.run.spent), activeMillis: self.activeMillis() },
+      [{ ...ActiveRun.origin(self.run), at: self.now(), _tag: "RunSuspended", pending: [] }]
+    ),
+    { _tag: "Suspended", usage: Transcript.usage(transcript) }
+  )
+
+const modelFailed = (error: ModelError): Failure => ({
+  _tag: "ModelFailed",
+  reason: error.reason,
+  provider: error.provider,
+  modelId: error.modelId,
+  ...(error.status === undefined ? {} : { status: error.status }),
+  ...(error.detail === undefined ? {} : { detail: error.detail })
+})
+
+const modelCallCompleted = (self: Drive, step: number, record: StepRecord): NewEvent => ({
+  ...ActiveRun.origin(self.run),
+  _tag: "ModelCallCompleted",
+  at: self.now(),
+  step,
+  provider: self.agent.client.provider,
+  modelId: self.agent.client.modelId,
+  finishReason: record.response.finishReason,
+  usage: record.usage
+})

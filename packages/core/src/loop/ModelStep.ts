@@ -1,0 +1,195 @@
+/**
+ * One step of a run: a model response, with the retries it took.
+ *
+ * @since 0.1.0
+ */
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as Stream from "effect/Stream"
+import * as Json from "../values/Json.ts"
+import type { Message } from "../values/Message.ts"
+import { ModelError, type ModelErrorReason } from "../values/ModelError.ts"
+import type { ModelCall, ModelRequest } from "../values/ModelRequest.ts"
+import type { ModelResponse, ModelStreamPart } from "../values/ModelResponse.ts"
+import type { LiveEvent } from "../values/RunEvent.ts"
+import type { StepRecord } from "../values/RunRecord.ts"
+import * as Usage from "../values/Usage.ts"
+import * as Utf8 from "../values/Utf8.ts"
+import * as ActiveRun from "./ActiveRun.ts"
+import * as CallIds from "./CallIds.ts"
+import type { Drive } from "./Drive.ts"
+import { decide } from "./Verdicts.ts"
+
+/**
+ * A step that is not recorded yet, or the failure of its last attempt with
+ * what all attempts used.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Outcome = Result.Result<
+  { readonly record: StepRecord; readonly json: string },
+  { readonly error: ModelError; readonly spent: Usage.Usage }
+>
+
+/**
+ * Asks the model for the next response.
+ *
+ * **Details**
+ *
+ * Failures that may pass are retried by the agent's schedule, each time at the
+ * earliest when the provider says so. A failed attempt leaves nothing but its
+ * usage. The response gets unique call ids and whole characters before anything
+ * is made of it.
+ *
+ * @category running
+ * @since 0.1.0
+ */
+export const run = Effect.fnUntraced(function*(
+  drive: Drive,
+  messages: ReadonlyArray<Message>,
+  step: number,
+  takenIds: ReadonlySet<string>
+): Effect.fn.Return<Outcome> {
+  const request = requestOf(drive, messages)
+  const state = { attempt: 0, spent: Usage.zero, notBefore: 0 }
+  const attempt = Effect.suspend(() => {
+    const wait = state.notBefore - drive.now()
+    const call = callOf(drive, step, state.attempt++)
+    const asked = Effect.catch(ask(drive, request, call), (error) => {
+      state.spent = Usage.add(state.spent, ofFailure(error))
+      state.notBefore = drive.now() + (error.retryAfter ?? 0)
+      drive.journal.emit(() => ({
+        ...liveOrigin(drive),
+        _tag: "ModelAttemptDiscarded",
+        step,
+        attempt: call.attempt,
+        reason: error.reason
+      }))
+      return Effect.fail(error)
+    })
+    return wait > 0 ? Effect.andThen(Effect.sleep(wait), asked) : asked
+  })
+  const answered = yield* Effect.result(
+    Effect.retry(attempt, { schedule: drive.agent.retry, while: (error) => error.isRetryable })
+  )
+  if (Result.isFailure(answered)) return Result.fail({ error: answered.failure, spent: state.spent })
+
+  const response = answered.success
+  const used = Usage.fromModel(response.usage, {
+    request: () => Utf8.byteLength(JSON.stringify([request.messages, request.tools])),
+    response: () => Utf8.byteLength(JSON.stringify(response.parts))
+  })
+  const whole = Json.stringify({
+    ...response,
+    parts: CallIds.unique(response.parts, takenIds, `${runNumber(drive)}_${step}`)
+  }).value
+  const verdict = yield* decide(whole, drive.agent.answer)
+  const { text, value } = Json.stringify<StepRecord>({
+    response: whole,
+    verdict,
+    offered: drive.agent.offered.map((tool) => tool.name),
+    usage: Usage.add(state.spent, used),
+    activeMillis: drive.activeMillis()
+  })
+  return Result.succeed({ record: value, json: text })
+})
+
+const requestOf = ({ agent }: Drive, messages: ReadonlyArray<Message>): ModelRequest => ({
+  messages: agent.system === undefined ? [...messages] : [agent.system, ...messages],
+  tools: agent.offered,
+  toolChoice: "auto",
+  settings: agent.settings
+})
+
+const callOf = ({ run }: Drive, step: number, attempt: number): ModelCall => ({
+  agentId: run.agentId,
+  agentPath: run.agentPath,
+  threadId: run.threadId,
+  runId: run.runId,
+  depth: run.depth,
+  step,
+  attempt,
+  call: run.call
+})
+
+const runNumber = ({ run }: Drive): string => run.runId.slice(run.runId.lastIndexOf("#") + 1)
+
+const liveOrigin = (drive: Drive) => ({ ...ActiveRun.origin(drive.run), at: drive.now() })
+
+const ask = (
+  drive: Drive,
+  request: ModelRequest,
+  call: ModelCall
+): Effect.Effect<ModelResponse, ModelError> => {
+  const { client } = drive.agent
+  drive.journal.emit(() => ({
+    ...liveOrigin(drive),
+    _tag: "ModelCallStarted",
+    step: call.step,
+    attempt: call.attempt,
+    provider: client.provider,
+    modelId: client.modelId
+  }))
+  const response = drive.streaming && client.stream !== undefined
+    ? collect(drive, client.stream(request, call), call)
+    : client.generate(request, call)
+  return Effect.flatMap(response, (whole) => {
+    const reason = notWhole(whole)
+    return reason === undefined ? Effect.succeed(whole) : Effect.fail(broken(drive, reason, whole.usage))
+  })
+}
+
+const notWhole = (response: ModelResponse): ModelErrorReason | undefined =>
+  response.finishReason === "error" ? "overloaded" : response.finishReason === "interrupted" ? "network" : undefined
+
+const broken = ({ agent }: Drive, reason: ModelErrorReason, usage?: Usage.ModelUsage): ModelError =>
+  new ModelError({
+    reason,
+    provider: agent.client.provider,
+    modelId: agent.client.modelId,
+    detail: "the response ended before it was whole",
+    ...(usage === undefined ? {} : { usage })
+  })
+
+const ofFailure = (error: ModelError): Usage.Usage =>
+  error.usage === undefined
+    ? Usage.zero
+    : { ...Usage.fromModel(error.usage, { request: () => 0, response: () => 0 }), modelCalls: 0, estimated: false }
+
+// Gathers the parts of a streamed response and shows the deltas to whoever watches.
+const collect = (
+  drive: Drive,
+  stream: Stream.Stream<ModelStreamPart, ModelError>,
+  { attempt, step }: ModelCall
+): Effect.Effect<ModelResponse, ModelError> =>
+  Effect.suspend(() => {
+    const parts: Array<ModelResponse["parts"][number]> = []
+    let finish: Extract<ModelStreamPart, { type: "finish" }> | undefined
+    const show = (event: Record<string, unknown>) =>
+      drive.journal.emit(() => ({ ...liveOrigin(drive), step, attempt, ...event }) as LiveEvent)
+    const take = (piece: ModelStreamPart): void => {
+      switch (piece.type) {
+        case "part":
+          parts.push(piece.part)
+          break
+        case "finish":
+          finish = piece
+          break
+        case "text-delta":
+          return show({ _tag: "TextDelta", delta: piece.delta })
+        case "reasoning-delta":
+          return show({ _tag: "ReasoningDelta", delta: piece.delta })
+        case "tool-input-delta":
+          return show({ _tag: "ToolInputDelta", toolCallId: piece.id, tool: piece.name, delta: piece.delta })
+      }
+    }
+    return Effect.flatMap(
+      Stream.runForEachArray(stream, (pieces) => Effect.sync(() => pieces.forEach(take))),
+      () => {
+        if (finish === undefined) return Effect.fail(broken(drive, "network"))
+        const { type: _, ...rest } = finish
+        return Effect.succeed({ ...rest, parts })
+      }
+    )
+  })

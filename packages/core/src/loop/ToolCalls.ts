@@ -1,0 +1,112 @@
+/**
+ * The tool calls of one response.
+ *
+ * **Details**
+ *
+ * Invariants:
+ *
+ * 1. Every call ends in a branch, in call order; one that fails does not stop
+ *    its siblings, and all are awaited.
+ * 2. A recorded call does not run again.
+ * 3. A call is dispatched only to a tool that its request offered.
+ *
+ * @since 0.1.0
+ */
+import * as Effect from "effect/Effect"
+import type { Fenced, StoreError } from "../service/RunStore.ts"
+import * as Ids from "../values/Ids.ts"
+import { type ToolCallPart, toolCalls } from "../values/Message.ts"
+import type { NewEvent } from "../values/RunEvent.ts"
+import { resultKey, type ResultRecord, type StepRecord } from "../values/RunRecord.ts"
+import * as Json from "../values/Json.ts"
+import * as ActiveRun from "./ActiveRun.ts"
+import type { Drive } from "./Drive.ts"
+import { type Branch, type Done, failed } from "./Branch.ts"
+import { type ToolCall } from "./Drive.ts"
+
+/**
+ * Runs the calls of a response and gives their branches in call order.
+ *
+ * **Details**
+ *
+ * `tasksBefore` is the number of task calls in the messages before.
+ *
+ * @category running
+ * @since 0.1.0
+ */
+export const run = (
+  drive: Drive,
+  step: number,
+  record: StepRecord,
+  tasksBefore: number
+): Effect.Effect<ReadonlyArray<Branch>, Fenced> => {
+  let tasks = tasksBefore
+  const calls = toolCalls(record.response.parts).map((part, index): ToolCall => ({
+    key: Ids.callKey(step, index),
+    part,
+    order: step * maxCallsPerStep + index,
+    ordinal: isTask(drive, part) ? ++tasks : 0
+  }))
+  const single = calls.length === 1 ? calls[0] : undefined
+  return single !== undefined
+    ? Effect.map(branch(drive, record, single), (only) => [only])
+    : Effect.forEach(calls, (call) => branch(drive, record, call), { concurrency: "unbounded" })
+}
+
+/**
+ * Number of task calls in a response, whatever became of them.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const countTasks = (drive: Drive, record: StepRecord): number =>
+  toolCalls(record.response.parts).filter((part) => isTask(drive, part)).length
+
+// Only orders calls; no model makes that many at once.
+const maxCallsPerStep = 1_000_000
+
+const isTask = (drive: Drive, part: ToolCallPart): boolean => drive.agent.tools.get(part.name)?.isTask === true
+
+const branch = (drive: Drive, record: StepRecord, call: ToolCall): Effect.Effect<Branch, Fenced> => {
+  const recorded = drive.journal.records.results.get(resultKey(call.key))
+  if (recorded !== undefined) return Effect.succeed({ _tag: "Done", result: recorded })
+  const ended = Effect.flatMap(
+    dispatch(drive, record, call),
+    (branch): Effect.Effect<Branch, Fenced | StoreError> =>
+      branch._tag === "Done" ? Effect.as(commit(drive, call, branch), branch) : Effect.succeed(branch)
+  )
+  return Effect.catchTag(ended, "StoreError", (error) =>
+    Effect.succeed<Branch>({ _tag: "Fail", failure: { _tag: "StoreFailed", operation: error.operation } }))
+}
+
+const dispatch = (
+  drive: Drive,
+  record: StepRecord,
+  call: ToolCall
+): Effect.Effect<Branch, Fenced | StoreError> => {
+  const { name } = call.part
+  const tool = record.offered.includes(name) ? drive.agent.tools.get(name) : undefined
+  return tool === undefined
+    ? Effect.succeed(failed("UnknownTool", `There is no tool "${name}"; tools: ${record.offered.join(", ") || "none"}`))
+    : tool.execute(call, drive)
+}
+
+const commit = (drive: Drive, call: ToolCall, ended: Done) => {
+  const { text, value } = Json.stringify<ResultRecord>({ ...ended.result, activeMillis: drive.activeMillis() })
+  const executed = (): NewEvent => ({
+    ...ActiveRun.origin(drive.run),
+    _tag: "ToolExecuted",
+    at: drive.now(),
+    key: call.key,
+    toolCallId: call.part.id,
+    tool: call.part.name,
+    isError: value.isError
+  })
+  drive.journal.records.results.set(resultKey(call.key), value)
+  return drive.journal.append({
+    records: [{ key: resultKey(call.key), json: text }],
+    events: ended.events ?? [executed()],
+    ...(ended.close === undefined ? {} : { close: ended.close }),
+    ...(ended.keepChildren === undefined ? {} : { keepChildren: ended.keepChildren })
+  })
+}

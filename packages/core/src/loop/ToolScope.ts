@@ -1,0 +1,91 @@
+/**
+ * What one call's handler can reach of its run.
+ *
+ * @since 0.1.0
+ */
+import * as Effect from "effect/Effect"
+import type * as Fiber from "effect/Fiber"
+import * as Schema from "effect/Schema"
+import type { ToolContext } from "../definition/ToolContext.ts"
+import type { Fenced, StoreError } from "../service/RunStore.ts"
+import type { Json } from "../values/Json.ts"
+import type { Drive } from "./Drive.ts"
+import type { ToolCall } from "./Drive.ts"
+
+/**
+ * Why a drive cannot write any more.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Lost = Fenced | StoreError
+
+/**
+ * What stops a handler for good.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Signal =
+  | { readonly _tag: "Fatal"; readonly reason: string }
+  | { readonly _tag: "Lost"; readonly error: Lost }
+
+/**
+ * The service of one call, and the handler's fiber with what stopped it.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface ToolScope {
+  readonly service: ToolContext["Service"]
+  fiber: Fiber.Fiber<unknown, unknown> | undefined
+  signal: Signal | undefined
+}
+
+/**
+ * The scope of one call.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make = (
+  call: ToolCall,
+  drive: Drive,
+  progress: (value: Json) => Effect.Effect<void>
+): ToolScope => {
+  const { journal, run } = drive
+  const scope: ToolScope = {
+    fiber: undefined,
+    signal: undefined,
+    service: {
+      threadId: run.threadId,
+      runId: run.runId,
+      callKey: call.key,
+      toolCallId: call.part.id,
+      idempotencyKey: `${run.runId}/${call.key}`,
+      fatal: (reason) => stop({ _tag: "Fatal", reason }),
+      emit: progress,
+      once: Effect.fnUntraced(function*(name, schema, effect) {
+        const key = `s/${call.key}/${name}`
+        const codec = Schema.toCodecJson(schema)
+        const recorded = journal.records.values.get(key)
+        if (recorded !== undefined) return yield* Effect.orDie(Schema.decodeUnknownEffect(codec)(recorded))
+        const json = yield* Effect.flatMap(effect, (value) => Effect.orDie(Schema.encodeUnknownEffect(codec)(value)))
+        journal.records.values.set(key, json as Json)
+        yield* Effect.catch(
+          journal.append({ records: [{ key, json: JSON.stringify(json) }], events: [] }),
+          (error) => stop({ _tag: "Lost", error })
+        )
+        return yield* Effect.orDie(Schema.decodeUnknownEffect(codec)(json))
+      })
+    }
+  }
+  // Interrupting the fiber from inside is what no `catch` can see; the wait must not shield it.
+  const stop = (signal: Signal): Effect.Effect<never> =>
+    Effect.suspend(() => {
+      scope.signal ??= signal
+      scope.fiber?.interruptUnsafe()
+      return Effect.interruptible(Effect.never)
+    })
+  return scope
+}

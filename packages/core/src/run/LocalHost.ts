@@ -1,0 +1,232 @@
+/**
+ * Drives runs in this process.
+ *
+ * **Details**
+ *
+ * Invariants:
+ *
+ * 1. A run has at most one drive here at a time.
+ * 2. Who waits for a drive waits for a deferred, never for a fiber: a drive
+ *    that cannot be interrupted keeps nobody waiting.
+ * 3. A closing drive tells nobody how its fiber ended. What it comes out as is
+ *    what the close settled.
+ * 4. No run below a closing one starts a drive.
+ * 5. A deadline has no grace: the tree is taken over and settled at once, its
+ *    fibers end in the background. A cancel interrupts leaves first, waits for
+ *    them up to the grace, and then settles.
+ *
+ * @since 0.1.0
+ */
+import * as Cause from "effect/Cause"
+import * as Deferred from "effect/Deferred"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import type * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import type * as Scope from "effect/Scope"
+import * as Journal from "../loop/Journal.ts"
+import type { RunEvents } from "../service/RunEvents.ts"
+import type { DriveEnd, DriveRequest, RunHost } from "../service/RunHost.ts"
+import type { LeaseRequest, LoadedRun } from "../service/RunRow.ts"
+import { Fenced, type RunStore, StoreError } from "../service/RunStore.ts"
+import type { Settled } from "../values/RunOutcome.ts"
+import * as Usage from "../values/Usage.ts"
+import * as TreeClose from "./TreeClose.ts"
+
+/**
+ * Creates a host that drives runs until its scope closes. Closing it interrupts
+ * what it drives, waits for finalizers up to `closeGrace` of real time, and
+ * leaves those runs open.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make = (options: {
+  readonly store: RunStore["Service"]
+  readonly events: RunEvents
+  readonly lease: Effect.Effect<LeaseRequest>
+  readonly cancelGrace: Duration.Duration
+  readonly closeGrace: Duration.Duration
+}): Effect.Effect<RunHost, never, Scope.Scope> => {
+  const { cancelGrace, closeGrace, events, lease, store } = options
+  const live = new Map<string, LiveRun>()
+  // Fibers of settled runs that have not ended yet.
+  const lingering = new Set<Fiber.Fiber<unknown, unknown>>()
+
+  const start = (request: DriveRequest): LiveRun => {
+    const run: LiveRun = { request, done: Deferred.makeUnsafe(), fiber: undefined, timer: undefined, isClosing: false }
+    live.set(request.fence.runId, run)
+    const { timeLeftMillis } = request
+    if (timeLeftMillis !== undefined) {
+      run.timer = Effect.runForkWith(request.context)(
+        Effect.andThen(Effect.sleep(Math.max(0, timeLeftMillis)), deadline(run))
+      )
+    }
+    if (run.isClosing) return run
+    const fiber = Effect.runForkWith(request.context)(request.loop)
+    run.fiber = fiber
+    fiber.addObserver((exit) => ended(run, exit))
+    return run
+  }
+
+  const ended = (run: LiveRun, exit: Exit.Exit<DriveEnd, Fenced | StoreError>): void => {
+    lingering.delete(run.fiber!)
+    run.timer?.interruptUnsafe()
+    if (run.isClosing) return reportLate(run, exit)
+    finish(run, endOf(exit))
+  }
+
+  const finish = (run: LiveRun, end: DriveEnd): void => {
+    if (live.get(run.request.fence.runId) === run) live.delete(run.request.fence.runId)
+    Deferred.doneUnsafe(run.done, Effect.succeed(end))
+  }
+
+  const treeOf = (runId: string): ReadonlyArray<LiveRun> => {
+    const top = live.get(runId)
+    const below = [...live.values()].filter((run) => run.request.parentRunId === runId)
+    return [...(top === undefined ? [] : [top]), ...below.flatMap((run) => treeOf(run.request.fence.runId))]
+  }
+
+  // Seizing raises the epochs, so from here on no former writer can write.
+  const settleTree = Effect.fnUntraced(function*(
+    runId: string,
+    top: { readonly outcome: Settled; readonly notRun: string }
+  ): Effect.fn.Return<TreeClose.Plan | undefined, StoreError | Fenced> {
+    const request = yield* lease
+    const tree: ReadonlyArray<LoadedRun> = yield* store.seize(runId, request)
+    if (tree.length === 0) return undefined
+    const planned = yield* TreeClose.plan(store, tree, { ...top, at: request.now })
+    if (Result.isFailure(planned)) return yield* new StoreError({ operation: `read the run "${planned.failure.runId}"` })
+    const plan = planned.success
+    const sequence = yield* store.close(plan.runs, Journal.encode(plan.events), plan.keepChildren)
+    events.publish(plan.rootThreadId, Journal.numbered(plan.events, sequence))
+    return plan
+  })
+
+  const close = (runs: ReadonlyArray<LiveRun>, plan: TreeClose.Plan | undefined, outcome: Settled): void => {
+    runs.forEach((run, index) => {
+      if (run.fiber?.pollUnsafe() === undefined && run.fiber !== undefined) {
+        lingering.add(run.fiber)
+        run.fiber.interruptUnsafe()
+      }
+      finish(run, plan === undefined
+        ? { _tag: "Lost" }
+        : index === 0
+        ? { _tag: "Settled", outcome, usage: plan.usage }
+        : { _tag: "Settled", outcome: { _tag: "Cancelled" }, usage: noUsage })
+    })
+  }
+
+  const deadline = (run: LiveRun): Effect.Effect<void> =>
+    Effect.uninterruptible(Effect.suspend(() => {
+      if (run.isClosing || Deferred.isDoneUnsafe(run.done)) return Effect.void
+      const runs = treeOf(run.request.fence.runId)
+      for (const one of runs) one.isClosing = true
+      const outcome: Settled = { _tag: "BudgetExceeded", limit: "time" }
+      return Effect.matchCauseEffect(
+        settleTree(run.request.fence.runId, { outcome, notRun: "the time budget is used up" }),
+        {
+          onSuccess: (plan) => Effect.sync(() => close(runs, plan, outcome)),
+          onFailure: (cause) =>
+            Effect.andThen(
+              Effect.logError("A deadline could not be enforced", cause),
+              Effect.sync(() => close(runs, undefined, outcome))
+            )
+        }
+      )
+    }))
+
+  const cancel = (runId: string): Effect.Effect<boolean, StoreError | Fenced> =>
+    Effect.uninterruptible(Effect.gen(function*() {
+      const runs = treeOf(runId).filter((run) => !run.isClosing)
+      for (const run of runs) run.isClosing = true
+      yield* interruptLeavesFirst(runs, cancelGrace)
+      const outcome: Settled = { _tag: "Cancelled" }
+      const plan = yield* Effect.onError(
+        settleTree(runId, { outcome, notRun: "the run was cancelled" }),
+        () => Effect.sync(() => close(runs, undefined, outcome))
+      )
+      close(runs, plan, outcome)
+      return plan !== undefined
+    }))
+
+  const drive = (request: DriveRequest): Effect.Effect<Effect.Effect<DriveEnd>> =>
+    Effect.sync(() => {
+      const parent = request.parentRunId === undefined ? undefined : live.get(request.parentRunId)
+      if (parent?.isClosing === true) return Effect.never
+      return Deferred.await((live.get(request.fence.runId) ?? start(request)).done)
+    })
+
+  const shutdown = Effect.suspend(() => {
+    const runs = [...live.values()]
+    for (const run of runs) {
+      run.isClosing = true
+      run.timer?.interruptUnsafe()
+      run.fiber?.interruptUnsafe()
+    }
+    const fibers = [...runs.flatMap((run) => run.fiber ?? []), ...lingering]
+    return Effect.andThen(
+      Effect.raceFirst(Fiber.awaitAll(fibers), realTime(closeGrace)),
+      Effect.sync(() => runs.forEach((run) => finish(run, { _tag: "Lost" })))
+    )
+  })
+
+  return Effect.acquireRelease(
+    Effect.succeed<RunHost>({ drive, cancel, isLive: (runId) => live.has(runId) }),
+    () => shutdown
+  )
+}
+
+interface LiveRun {
+  readonly request: DriveRequest
+  readonly done: Deferred.Deferred<DriveEnd>
+  fiber: Fiber.Fiber<DriveEnd, Fenced | StoreError> | undefined
+  timer: Fiber.Fiber<unknown, unknown> | undefined
+  isClosing: boolean
+}
+
+const noUsage: Usage.RunUsage = { own: Usage.zero, tree: Usage.zero }
+
+const endOf = (exit: Exit.Exit<DriveEnd, Fenced | StoreError>): DriveEnd => {
+  if (exit._tag === "Success") return exit.value
+  const error = Option.getOrUndefined(Cause.findErrorOption(exit.cause))
+  return error instanceof StoreError
+    ? { _tag: "Failed", failure: { _tag: "StoreFailed", operation: error.operation }, usage: noUsage }
+    : { _tag: "Lost" }
+}
+
+// What outlives its run may still fail; that is worth a line and no more.
+const reportLate = (run: LiveRun, exit: Exit.Exit<unknown, unknown>): void => {
+  if (exit._tag === "Success" || Cause.hasInterruptsOnly(exit.cause)) return
+  if (Cause.findErrorOption(exit.cause).pipe(Option.exists((error) => error instanceof Fenced))) return
+  Effect.runForkWith(run.request.context)(
+    Effect.logWarning(`Work of the settled run "${run.request.fence.runId}" failed late`, exit.cause)
+  )
+}
+
+const interruptLeavesFirst = Effect.fnUntraced(function*(
+  runs: ReadonlyArray<LiveRun>,
+  grace: Duration.Duration
+): Effect.fn.Return<void> {
+  const clock = yield* Effect.clockWith(Effect.succeed)
+  const until = clock.currentTimeMillisUnsafe() + Duration.toMillis(grace)
+  const depth = (run: LiveRun) => run.request.fence.threadId.split("/").length
+  const depths = [...new Set(runs.map(depth))].sort((a, b) => b - a)
+  for (const level of depths) {
+    const fibers = runs.filter((run) => depth(run) === level).flatMap((run) => run.fiber ?? [])
+    for (const fiber of fibers) fiber.interruptUnsafe()
+    const left = until - clock.currentTimeMillisUnsafe()
+    const running = fibers.filter((fiber) => fiber.pollUnsafe() === undefined)
+    if (left > 0 && running.length > 0) {
+      yield* Effect.interruptible(Effect.timeoutOption(Fiber.awaitAll(running), left))
+    }
+  }
+})
+
+const realTime = (duration: Duration.Duration): Effect.Effect<void> =>
+  Effect.callback((resume) => {
+    const timer = setTimeout(() => resume(Effect.void), Duration.toMillis(duration))
+    return Effect.sync(() => clearTimeout(timer))
+  })

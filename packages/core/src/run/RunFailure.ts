@@ -1,0 +1,55 @@
+/**
+ * From what the store and the loop say to the errors that callers get.
+ *
+ * @since 0.1.0
+ */
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import { Fenced, StoreError } from "../service/RunStore.ts"
+import { RunError, type RunErrorReason } from "../values/RunError.ts"
+import type { Failure } from "../values/RunOutcome.ts"
+import type { Corrupt } from "./StoredRun.ts"
+
+/**
+ * An effect that fails with a reason.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const fail = (reason: RunErrorReason): Effect.Effect<never, RunError> => Effect.fail(new RunError({ reason }))
+
+/**
+ * The reason that a failed run gives its caller.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const reason = (threadId: string, failure: Failure): RunErrorReason =>
+  failure._tag === "CorruptRun" ? failure : { ...failure, threadId }
+
+/**
+ * Turns errors of the store into errors of a verb on a thread.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const fromStore =
+  (threadId: string) =>
+  <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, Exclude<E, StoreError | Fenced> | RunError, R> =>
+    Effect.catch(self, (error): Effect.Effect<never, Exclude<E, StoreError | Fenced> | RunError> => {
+      if (error instanceof Fenced) return fail({ _tag: "ThreadBusy", threadId })
+      if (error instanceof StoreError) return fail({ _tag: "StoreFailed", threadId, operation: error.operation })
+      return Effect.fail(error as Exclude<E, StoreError | Fenced>)
+    })
+
+/**
+ * Takes a decoded column, or fails with `CorruptRun`.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const decoded = <A>(result: Result.Result<A, Corrupt>): Effect.Effect<A, RunError> =>
+  Result.match(result, {
+    onSuccess: Effect.succeed,
+    onFailure: (corrupt) => fail({ _tag: "CorruptRun", ...corrupt })
+  })

@@ -1,0 +1,110 @@
+/**
+ * An agent with what a run of it starts with.
+ *
+ * @since 0.1.0
+ */
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Logger from "effect/Logger"
+import * as Random from "effect/Random"
+import * as References from "effect/References"
+import * as Tracer from "effect/Tracer"
+import type { CompiledAgent } from "../loop/Drive.ts"
+import * as ActiveRun from "../loop/ActiveRun.ts"
+import type { Drive } from "../loop/Drive.ts"
+import * as Journal from "../loop/Journal.ts"
+import * as Loop from "../loop/Loop.ts"
+import type { Mandate } from "../service/Mandate.ts"
+import type { DriveRequest } from "../service/RunHost.ts"
+import type { Budget } from "../values/Budget.ts"
+import type { Message } from "../values/Message.ts"
+import type { RunLimits } from "../values/RunLimits.ts"
+
+/**
+ * An agent with what a run of it starts with: its limits, its budget, how deep
+ * it may delegate at the top of a tree, and its shape.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Runnable {
+  readonly agent: CompiledAgent
+  readonly limits: RunLimits
+  readonly budget: Budget
+  readonly maxDepth: number
+  readonly shape: string
+}
+
+/**
+ * A run that is about to be driven: what it recorded, its thread's earlier
+ * messages, and its active time so far in milliseconds.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Driving {
+  readonly run: ActiveRun.ActiveRun
+  readonly epoch: number
+  readonly records: Journal.Records
+  readonly earlier: ReadonlyArray<Message>
+  readonly activeMillis: number
+  readonly isRecovery: boolean
+  readonly streaming: boolean
+}
+
+/**
+ * The request to drive a run by its agent.
+ *
+ * **Details**
+ *
+ * The drive sees the services that its agent was bound with. Of the caller's
+ * context it sees only the clock, the tracer and its span, the loggers and the
+ * randomness.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const request = (
+  runtime: Mandate["Service"],
+  agent: CompiledAgent,
+  { activeMillis, earlier, epoch, isRecovery, records, run, streaming }: Driving
+): Effect.Effect<DriveRequest> =>
+  Effect.contextWith((ambient: Context.Context<never>) => {
+    const clock = Context.get(ambient, Clock.Clock)
+    const fence = ActiveRun.fence(run, epoch)
+    const startedAt = clock.currentTimeMillisUnsafe()
+    const drive: Drive = {
+      run,
+      agent,
+      runtime,
+      journal: Journal.make(runtime, ActiveRun.origin(run), fence, records),
+      isRecovery,
+      streaming,
+      now: () => clock.currentTimeMillisUnsafe(),
+      activeMillis: () => activeMillis + clock.currentTimeMillisUnsafe() - startedAt
+    }
+    return Effect.succeed<DriveRequest>({
+      fence,
+      rootThreadId: run.rootThreadId,
+      parentRunId: run.parentRunId,
+      timeLeftMillis: run.budget.timeoutMillis === undefined ? undefined : run.budget.timeoutMillis - activeMillis,
+      context: seen(agent.context, ambient),
+      loop: Loop.drive(drive, earlier)
+    })
+  })
+
+const pickAmbient = Context.pick(
+  Clock.Clock,
+  Random.Random,
+  Tracer.Tracer,
+  Tracer.ParentSpan,
+  Logger.CurrentLoggers,
+  References.MinimumLogLevel,
+  References.TracerEnabled
+)
+
+const withoutSpan = Context.omit(Tracer.ParentSpan)
+
+const seen = (bound: Context.Context<never>, ambient: Context.Context<never>): Context.Context<never> =>
+  Context.merge(withoutSpan(bound as Context.Context<Tracer.ParentSpan>), pickAmbient(ambient))

@@ -1,0 +1,169 @@
+/**
+ * Starts runs that have no parent.
+ *
+ * @since 0.1.0
+ */
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import * as ActiveRun from "../loop/ActiveRun.ts"
+import * as Journal from "../loop/Journal.ts"
+import type { Mandate } from "../service/Mandate.ts"
+import type { DriveEnd } from "../service/RunHost.ts"
+import type { RunRow } from "../service/RunRow.ts"
+import * as Budget from "../values/Budget.ts"
+import * as Ids from "../values/Ids.ts"
+import type { Message } from "../values/Message.ts"
+import type { RunConfig } from "../values/RunConfig.ts"
+import type { RunError } from "../values/RunError.ts"
+import type { NewEvent } from "../values/RunEvent.ts"
+import type { RunLimits } from "../values/RunLimits.ts"
+import * as RunFailure from "./RunFailure.ts"
+import { request, type Runnable } from "./Runnable.ts"
+import * as StoredRun from "./StoredRun.ts"
+
+/**
+ * A run that is being driven. `wait` gives how it comes out; `sequence` is the
+ * number of its first event.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Started {
+  readonly threadId: Ids.ThreadId
+  readonly runId: Ids.RunId
+  readonly sequence: number
+  readonly wait: Effect.Effect<DriveEnd>
+}
+
+/**
+ * Resolves the thread of a call: the one it names, or a new one.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const threadOf = (
+  runtime: Mandate["Service"],
+  config: RunConfig | undefined
+): Effect.Effect<Ids.ThreadId, RunError> => {
+  const threadId = config?.threadId
+  if (threadId === undefined) return Effect.map(runtime.newThreadId, (id) => id as Ids.ThreadId)
+  if (Ids.isChildThread(threadId)) return RunFailure.fail({ _tag: "ChildThread", threadId })
+  return isApplicationThreadId(threadId)
+    ? Effect.succeed(threadId as string as Ids.ThreadId)
+    : RunFailure.fail({
+      _tag: "InvalidInput",
+      field: "thread id",
+      issues: ["it must be 1 to 128 of the characters a-z A-Z 0-9 _ . : -"]
+    })
+}
+
+/**
+ * Starts a run on a thread and its drive.
+ *
+ * **Details**
+ *
+ * `input` is the canonical JSON of the encoded input, `prompt` the text of the
+ * run's user message. Fails when the thread has an open run, and then changes
+ * nothing.
+ *
+ * @category running
+ * @since 0.1.0
+ */
+export const start = Effect.fnUntraced(function*(
+  runtime: Mandate["Service"],
+  runnable: Runnable,
+  threadId: Ids.ThreadId,
+  input: { readonly json: string; readonly prompt: string },
+  config: RunConfig | undefined,
+  streaming: boolean
+): Effect.fn.Return<Started, RunError> {
+  const { agent } = runnable
+  const budget = Budget.resolve(runnable.budget, config?.budget)
+  if (Result.isFailure(budget)) {
+    return yield* RunFailure.fail({ _tag: "InvalidInput", field: "budget", issues: budget.failure })
+  }
+  const starting: ActiveRun.StartingRun = {
+    threadId,
+    rootThreadId: threadId,
+    parentRunId: undefined,
+    call: undefined,
+    agentId: agent.id as Ids.AgentId,
+    agentPath: [agent.id],
+    shape: runnable.shape,
+    depth: 0,
+    depthLeft: runnable.maxDepth,
+    limits: yield* limitsOf(runnable.limits, config),
+    budget: budget.success,
+    input: input.json,
+    prompt: input.prompt,
+    ephemeral: config?.threadId === undefined
+  }
+  const lease = yield* runtime.lease
+  const events = (runId: string): ReadonlyArray<NewEvent> => [{
+    ...ActiveRun.origin({ ...starting, runId: runId as Ids.RunId }),
+    _tag: "RunStarted",
+    at: lease.now
+  }]
+  const opened = yield* RunFailure.fromStore(threadId)(
+    runtime.store.open(ActiveRun.toRow(starting), lease, (runId) => Journal.encode(events(runId)))
+  )
+  if (opened._tag === "Occupied") return yield* occupied(opened.run, opened.held)
+  const run = ActiveRun.started(starting, opened.runId as Ids.RunId)
+  runtime.events.publish(threadId, Journal.numbered(events(run.runId), opened.sequence))
+
+  const earlier = yield* earlierMessages(runtime, threadId, run.runId)
+  const driving = {
+    run,
+    epoch: opened.epoch,
+    records: Journal.empty(),
+    earlier,
+    activeMillis: 0,
+    isRecovery: false,
+    streaming
+  }
+  const wait = yield* Effect.flatMap(request(runtime, agent, driving), runtime.host.drive)
+  return { threadId, runId: run.runId, sequence: opened.sequence, wait }
+})
+
+/**
+ * Messages that the settled runs of a thread left, without those of one run.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const earlierMessages = Effect.fnUntraced(function*(
+  runtime: Mandate["Service"],
+  threadId: string,
+  except: string
+): Effect.fn.Return<ReadonlyArray<Message>, RunError> {
+  if (except === Ids.runId(threadId, 0)) return []
+  const rows = yield* RunFailure.fromStore(threadId)(runtime.store.thread(threadId))
+  const settled = rows.filter((row) => row.state === "Settled" && row.runId !== except)
+  const messages = yield* Effect.forEach(settled, (row) => RunFailure.decoded(StoredRun.messages(row)))
+  return messages.flat()
+})
+
+const isApplicationThreadId = Schema.is(Ids.ApplicationThreadId)
+
+// The call may keep fewer children than the definition, not more.
+const limitsOf = (limits: RunLimits, config: RunConfig | undefined): Effect.Effect<RunLimits, RunError> => {
+  const asked = config?.childRetention
+  if (asked === undefined) return Effect.succeed(limits)
+  return Number.isSafeInteger(asked) && asked > 0
+    ? Effect.succeed({ ...limits, childRetention: Math.min(asked, limits.childRetention) })
+    : RunFailure.fail({
+      _tag: "InvalidInput",
+      field: "childRetention",
+      issues: [`it must be a positive whole number, not ${String(asked)}`]
+    })
+}
+
+const occupied = ({ state, threadId }: RunRow, held: boolean): Effect.Effect<never, RunError> =>
+  RunFailure.fail(
+    state === "Suspended"
+      ? { _tag: "PendingInterrupts", threadId, pending: [] }
+      : state === "Running" && held
+      ? { _tag: "ThreadBusy", threadId }
+      : { _tag: "IncompleteRun", threadId }
+  )

@@ -1,0 +1,134 @@
+/**
+ * What a run's row says of how it came out, decoded.
+ *
+ * @since 0.1.0
+ */
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import * as Journal from "../loop/Journal.ts"
+import * as Transcript from "../loop/Transcript.ts"
+import * as ActiveRun from "../loop/ActiveRun.ts"
+import type { LoadedRun, RunRow } from "../service/RunRow.ts"
+import * as Ids from "../values/Ids.ts"
+import { Message } from "../values/Message.ts"
+import { Failure, Settled } from "../values/RunOutcome.ts"
+import { resultKey, stepKey } from "../values/RunRecord.ts"
+import * as SchemaIssues from "../values/SchemaIssues.ts"
+import { RunUsage } from "../values/Usage.ts"
+
+/**
+ * A stored row that cannot be read: which, and what is wrong, quoting nothing.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Corrupt {
+  readonly threadId: string
+  readonly runId: string
+  readonly detail: string
+}
+
+type Decoded<A> = Result.Result<A, Corrupt>
+
+/**
+ * How a settled run ended.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const outcome = (row: RunRow): Decoded<Settled> => column(row, "outcome", decodeSettled(row.outcome))
+
+/**
+ * Why a failed run failed.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const failure = (row: RunRow): Decoded<Failure> => column(row, "outcome", decodeFailure(row.outcome))
+
+/**
+ * What a settled run and its tree used.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const usage = (row: RunRow): Decoded<RunUsage> => column(row, "usage", decodeUsage(row.usage))
+
+/**
+ * Messages that a settled run left on its thread.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const messages = (row: RunRow): Decoded<ReadonlyArray<Message>> =>
+  column(row, "messages", decodeMessages(row.messages))
+
+/**
+ * An open run with all that it recorded.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface OpenRun {
+  readonly run: ActiveRun.ActiveRun
+  readonly records: Journal.Records
+}
+
+/**
+ * Decodes an open run with its records.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const open = ({ records, row }: LoadedRun): Decoded<OpenRun> =>
+  Result.mapError(
+    Result.gen(function*() {
+      return { run: yield* ActiveRun.fromRow(row), records: yield* Journal.decode(records) }
+    }),
+    (detail) => ({ threadId: row.threadId, runId: row.runId, detail })
+  )
+
+/**
+ * What an open run has said and used so far, from its records alone. Calls
+ * without a result say `notRun`.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const transcript = ({ records, run }: OpenRun, notRun: string): Transcript.Transcript => {
+  const self = Transcript.make([], run.prompt, run.spent)
+  Transcript.addAll(self, {
+    step: (step) => records.steps.get(stepKey(step)),
+    result: (step, index) => records.results.get(resultKey(Ids.callKey(step, index)))
+  }, notRun)
+  return self
+}
+
+/**
+ * Active time of an open run as far as it is recorded, in milliseconds.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const activeMillis = (row: RunRow, records: Journal.Records): number =>
+  [...records.steps.values(), ...records.results.values()].reduce(
+    (most, record) => Math.max(most, record.activeMillis),
+    row.activeMillis
+  )
+
+const json = <A>(schema: Schema.Codec<A, any>) => {
+  const decode = Schema.decodeUnknownResult(Schema.fromJsonString(schema))
+  return (text: string | null): Result.Result<A, Schema.SchemaError> => decode(text)
+}
+
+const decodeSettled = json(Settled)
+const decodeFailure = json(Failure)
+const decodeUsage = json(RunUsage)
+const decodeMessages = json(Schema.Array(Message))
+
+const column = <A>(row: RunRow, name: string, decoded: Result.Result<A, Schema.SchemaError>): Decoded<A> =>
+  Result.mapError(decoded, (error) => ({
+    threadId: row.threadId,
+    runId: row.runId,
+    detail: `${name}: ${SchemaIssues.lines(error).join("; ")}`
+  }))

@@ -1,0 +1,160 @@
+/**
+ * Closes a run and everything below it from outside their loops: for a cancel,
+ * a deadline, or a failure that a parent takes over.
+ *
+ * **Details**
+ *
+ * Invariants:
+ *
+ * 1. Each run of the tree is settled once, with the messages and the usage that
+ *    its records add up to; calls without a result get one that says why.
+ * 2. A run's tree usage counts each run below it once, settled or open.
+ *
+ * @since 0.1.0
+ */
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as ActiveRun from "../loop/ActiveRun.ts"
+import * as Transcript from "../loop/Transcript.ts"
+import type { Fence, LoadedRun, RunRow, Settlement } from "../service/RunRow.ts"
+import type { RunStore, StoreError } from "../service/RunStore.ts"
+import type { ThreadId } from "../values/Ids.ts"
+import type { NewEvent } from "../values/RunEvent.ts"
+import { childFailure, type Settled } from "../values/RunOutcome.ts"
+import { resultKey } from "../values/RunRecord.ts"
+import * as Usage from "../values/Usage.ts"
+import * as StoredRun from "./StoredRun.ts"
+
+/**
+ * How the runs of a tree are to be settled, the top first.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Plan {
+  readonly runs: ReadonlyArray<{ readonly fence: Fence; readonly settlement: Settlement }>
+  readonly events: ReadonlyArray<NewEvent>
+  readonly usage: Usage.RunUsage
+  readonly keepChildren: number
+  readonly rootThreadId: ThreadId
+}
+
+/**
+ * Plans the close of a tree: `top` is how its first run ends, the others end
+ * `Cancelled`, or as they failed.
+ *
+ * **Details**
+ *
+ * `tree` holds the open runs, at least one, parents first, as the store gives
+ * them. Fails with the first row that cannot be read.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const plan = Effect.fnUntraced(function*(
+  store: RunStore["Service"],
+  tree: ReadonlyArray<LoadedRun>,
+  top: { readonly outcome: Settled; readonly notRun: string; readonly at: number }
+): Effect.fn.Return<Result.Result<Plan, StoredRun.Corrupt>, StoreError> {
+  const closed = new Map<string, Closed>()
+  const order: Array<Closed> = []
+  for (const loaded of [...tree].reverse()) {
+    const settled = yield* settledChildren(store, loaded.row)
+    const next = closeOne(loaded, loaded === tree[0] ? top.outcome : undefined, top.notRun, settled, closed)
+    if (Result.isFailure(next)) return Result.fail(next.failure)
+    closed.set(loaded.row.runId, next.success)
+    order.unshift(next.success)
+  }
+  const first = order[0] as Closed
+  return Result.succeed({
+    runs: order.map(({ fence, settlement }) => ({ fence, settlement })),
+    events: order.toReversed().flatMap((one) => eventsOf(one, closed, top.at)),
+    usage: first.usage,
+    keepChildren: first.run.limits.childRetention,
+    rootThreadId: first.run.rootThreadId
+  })
+})
+
+interface Closed {
+  readonly run: ActiveRun.ActiveRun
+  readonly fence: Fence
+  readonly outcome: Settled
+  readonly settlement: Settlement
+  readonly usage: Usage.RunUsage
+}
+
+const settledChildren = (store: RunStore["Service"], row: RunRow): Effect.Effect<ReadonlyArray<RunRow>, StoreError> =>
+  Effect.map(store.children(row.runId), (children) => children.filter((child) => child.state === "Settled"))
+
+const closeOne = (
+  loaded: LoadedRun,
+  given: Settled | undefined,
+  notRun: string,
+  settled: ReadonlyArray<RunRow>,
+  closed: ReadonlyMap<string, Closed>
+): Result.Result<Closed, StoredRun.Corrupt> =>
+  Result.gen(function*() {
+    const open = yield* StoredRun.open(loaded)
+    const { records, run } = open
+    const outcome = given ?? (yield* ownEnd(loaded.row))
+    const transcript = StoredRun.transcript(open, notRun)
+    for (const child of settled) {
+      if (records.results.has(resultKey(child.callKey ?? ""))) continue
+      transcript.children = Usage.add(transcript.children, (yield* StoredRun.usage(child)).tree)
+    }
+    for (const child of closed.values()) {
+      if (child.run.parentRunId === run.runId) transcript.children = Usage.add(transcript.children, child.usage.tree)
+    }
+    const usage = Transcript.usage(transcript)
+    return {
+      run,
+      fence: ActiveRun.fence(run, loaded.epoch),
+      outcome,
+      usage,
+      settlement: {
+        outcome: JSON.stringify(outcome),
+        usage: JSON.stringify(usage),
+        messages: JSON.stringify(Transcript.ownMessages(transcript)),
+        activeMillis: StoredRun.activeMillis(loaded.row, records)
+      }
+    }
+  })
+
+// A run that had failed by itself keeps its reason.
+const ownEnd = (row: RunRow): Result.Result<Settled, StoredRun.Corrupt> => {
+  if (row.state !== "Failed") return Result.succeed({ _tag: "Cancelled" })
+  return Result.map(StoredRun.failure(row), (failure): Settled => {
+    switch (failure._tag) {
+      case "ModelFailed":
+        return { _tag: "ModelFailed", reason: failure.reason }
+      case "ToolFatal":
+        return { _tag: "ToolFatal", tool: failure.tool }
+      default:
+        return { _tag: "Cancelled" }
+    }
+  })
+}
+
+// Children end before their parents do.
+const eventsOf = (
+  { outcome, run, usage }: Closed,
+  closed: ReadonlyMap<string, Closed>,
+  at: number
+): ReadonlyArray<NewEvent> => {
+  const settled: NewEvent = { ...ActiveRun.origin(run), _tag: "RunSettled", at, status: outcome._tag, usage }
+  const parent = run.parentRunId === undefined ? undefined : closed.get(run.parentRunId)
+  if (parent === undefined || run.call === undefined) return [settled]
+  const failure = childFailure(outcome)
+  const failed = failure === undefined ? {} : { failure }
+  return [settled, {
+    ...ActiveRun.origin(parent.run),
+    _tag: "TaskSettled",
+    at,
+    ...run.call,
+    subagent: run.agentId,
+    childThreadId: run.threadId,
+    childRunId: run.runId,
+    ...failed,
+    usage: usage.tree
+  }]
+}

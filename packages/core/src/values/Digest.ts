@@ -1,0 +1,14 @@
+/**
+ * Short digests of text.
+ *
+ * @since 0.1.0
+ */
+import { createHash } from "node:crypto"
+
+/**
+ * The first 16 hexadecimal digits of the SHA-256 of a text in UTF-8.
+ *
+ * @category formatting
+ * @since 0.1.0
+ */
+export const short = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 16)

@@ -1,0 +1,43 @@
+import { describe, expectTypeOf, it } from "@effect/vitest"
+import { type ModelRequest, TypedAgent } from "@mandate/core"
+import { Script, ScriptedModel, Step } from "@mandate/testing"
+import { Schema } from "effect"
+
+const scout = TypedAgent.make("scout", {
+  description: "Looks",
+  input: Schema.Struct({ topic: Schema.String }),
+  report: Schema.Struct({ facts: Schema.Array(Schema.String) })
+})
+
+describe("Step", () => {
+  it("types the functions of a script", () => {
+    ScriptedModel.layer({
+      clerk: [(request, call) => {
+        expectTypeOf(request).toEqualTypeOf<ModelRequest.ModelRequest>()
+        expectTypeOf(call).toEqualTypeOf<ModelRequest.ModelCall>()
+        return Step.text("done")
+      }],
+      scout: Script.byInput((input) => {
+        expectTypeOf(input).toEqualTypeOf<string>()
+        return []
+      })
+    })
+  })
+
+  it("takes the input and the report of the subagent", () => {
+    expectTypeOf(Step.taskOf(scout, { topic: "tides" })).toEqualTypeOf<Step.Call>()
+    expectTypeOf(Step.reportOf(scout, { facts: [] })).toEqualTypeOf<Step.Step>()
+  })
+
+  it("refuses another input and another report", () => {
+    // @ts-expect-error Type 'number' is not assignable to type 'string'
+    Step.taskOf(scout, { topic: 1 })
+    // @ts-expect-error Object literal may only specify known properties
+    Step.reportOf(scout, { fact: [] })
+  })
+
+  it("refuses what is no step", () => {
+    // @ts-expect-error Type 'string' is not assignable to type 'Step'
+    ScriptedModel.layer({ clerk: ["done"] })
+  })
+})
