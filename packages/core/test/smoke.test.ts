@@ -1,11 +1,15 @@
+import { assert, describe, it } from "@effect/vitest"
 import { AgentBuilder, Mandate, TypedAgent } from "@mandate/core"
 import { Script, ScriptedModel, Step } from "@mandate/testing"
-import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import * as Tool from "effect/ai/Tool"
 import * as Toolkit from "effect/ai/Toolkit"
 
-const Lookup = Tool.make("lookup", { description: "Looks up", parameters: Schema.Struct({ topic: Schema.String }), success: Schema.String })
+const Lookup = Tool.make("lookup", {
+  description: "Looks up",
+  parameters: Schema.Struct({ topic: Schema.String }),
+  success: Schema.String
+})
 const researcher = TypedAgent.make("researcher", {
   description: "Researches",
   input: Schema.Struct({ topic: Schema.String }),
@@ -22,8 +26,14 @@ describe("smoke", () => {
       const h = yield* agent.history("t")
       console.log(JSON.stringify(h, null, 1))
       assert.strictEqual(result.status._tag, "Completed")
-    }).pipe(Effect.provide([Mandate.layerMemory, ScriptedModel.layer({
-      parent: [Step.calls(Step.call("task_researcher", { topic: "tides" }), Step.call("task_researcher", { topic: "moon" })), Step.text("done")],
-      researcher: Script.each([Step.calls(Step.call("lookup", { topic: "x" })), Step.report({ facts: ["a"] })])
-    })])))
+    }).pipe(Effect.provide([
+      Mandate.layerMemory,
+      ScriptedModel.layer({
+        parent: [
+          Step.calls(Step.call("task_researcher", { topic: "tides" }), Step.call("task_researcher", { topic: "moon" })),
+          Step.text("done")
+        ],
+        researcher: Script.each([Step.calls(Step.call("lookup", { topic: "x" })), Step.report({ facts: ["a"] })])
+      })
+    ])))
 })

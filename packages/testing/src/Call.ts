@@ -1,9 +1,9 @@
 /**
- * Tool calls of a scripted model. `Step` gives all of this module out again.
+ * Responses and tool calls of a scripted model. `Step` gives all of this module out again.
  *
  * @since 0.1.0
  */
-import type { Json } from "@mandate/core"
+import type { Json, Message, ModelResponse } from "@mandate/core"
 
 /**
  * A tool call that a model makes. On its own it is a step with this one call.
@@ -22,6 +22,18 @@ export interface Call {
   readonly name: string
   readonly arguments: string
   readonly id: string | undefined
+}
+
+/**
+ * A response of any parts, with any finish reason.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Answer {
+  readonly _tag: "Answer"
+  readonly parts: ReadonlyArray<Message.AssistantPart | Call>
+  readonly finishReason: ModelResponse.FinishReason
 }
 
 /**

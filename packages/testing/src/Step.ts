@@ -12,7 +12,7 @@
 import type { Message, ModelError, ModelRequest, ModelResponse } from "@mandate/core"
 import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
-import type { Call } from "./Call.ts"
+import type { Answer, Call } from "./Call.ts"
 
 export * from "./Call.ts"
 export * from "./TypedCall.ts"
@@ -53,11 +53,7 @@ export type Dynamic = (
 export type Step =
   | Call
   | Dynamic
-  | {
-    readonly _tag: "Answer"
-    readonly parts: ReadonlyArray<Message.AssistantPart | Call>
-    readonly finishReason: ModelResponse.FinishReason
-  }
+  | Answer
   | { readonly _tag: "Fail"; readonly reason: ModelError.ModelErrorReason; readonly options: FailOptions }
   | { readonly _tag: "StreamError"; readonly text: string; readonly reason: ModelError.ModelErrorReason }
   | { readonly _tag: "Unfinished"; readonly text: string }

@@ -9,7 +9,6 @@ import * as Tool from "effect/ai/Tool"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as Call from "./Call.ts"
-import type { Step } from "./Step.ts"
 
 /**
  * Delegates to a subagent with a typed input: a call of `task_<id>`, or of
@@ -52,7 +51,7 @@ export const reportOf = <I, O, R>(
   agent: TypedAgent.TypedAgent<I, O, R>,
   report: NoInfer<O>,
   options?: { readonly id?: string }
-): Step =>
+): Call.Answer | Call.Call =>
   agent.spec.report === undefined
     ? { _tag: "Answer", parts: [{ type: "text", text: String(report) }], finishReason: "stop" }
     : Call.call("submit_report", toolArguments(agent.spec.report, report), options)

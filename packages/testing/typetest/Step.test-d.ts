@@ -26,7 +26,7 @@ describe("Step", () => {
 
   it("takes the input and the report of the subagent", () => {
     expectTypeOf(Step.taskOf(scout, { topic: "tides" })).toEqualTypeOf<Step.Call>()
-    expectTypeOf(Step.reportOf(scout, { facts: [] })).toEqualTypeOf<Step.Step>()
+    expectTypeOf(Step.reportOf(scout, { facts: [] })).toEqualTypeOf<Step.Answer | Step.Call>()
   })
 
   it("refuses another input and another report", () => {

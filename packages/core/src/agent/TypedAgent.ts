@@ -3,13 +3,13 @@
  *
  * @since 0.1.0
  */
+import type * as Tool from "effect/ai/Tool"
+import type * as Toolkit from "effect/ai/Toolkit"
 import * as Effect from "effect/Effect"
 import { type Pipeable, pipeArguments } from "effect/Pipeable"
 import type * as Schedule from "effect/Schedule"
 import type * as Schema from "effect/Schema"
 import type * as Types from "effect/Types"
-import type * as Tool from "effect/ai/Tool"
-import type * as Toolkit from "effect/ai/Toolkit"
 import * as AgentSpec from "../definition/AgentSpec.ts"
 import * as ToolSource from "../definition/ToolSource.ts"
 import * as Bind from "../delegation/Bind.ts"

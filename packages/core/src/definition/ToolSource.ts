@@ -3,10 +3,10 @@
  *
  * @since 0.1.0
  */
-import * as Effect from "effect/Effect"
-import type * as Scope from "effect/Scope"
 import type * as Tool from "effect/ai/Tool"
 import type * as Toolkit from "effect/ai/Toolkit"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
 import type { ToolContext } from "./ToolContext.ts"
 
 /**

@@ -66,8 +66,11 @@ const outcome = <O>(spec: BoundSpec, { end, runId, threadId }: Runs.Ended): Effe
   const failure = childFailure(end.outcome)
   return failure !== undefined
     ? Effect.succeed({ _tag: "NotReported", failure, child, usage })
-    : Effect.flatMap(Standing.settled<O>(spec, { threadId, runId }, end.outcome), (status) =>
-      status._tag === "Completed"
-        ? Effect.succeed({ _tag: "Reported", report: status.answer, child, usage })
-        : Effect.die("a settled run without a failure has a report"))
+    : Effect.flatMap(
+      Standing.settled<O>(spec, { threadId, runId }, end.outcome),
+      (status) =>
+        status._tag === "Completed"
+          ? Effect.succeed({ _tag: "Reported", report: status.answer, child, usage })
+          : Effect.die("a settled run without a failure has a report")
+    )
 }

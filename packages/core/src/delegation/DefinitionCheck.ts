@@ -3,9 +3,9 @@
  *
  * @since 0.1.0
  */
+import * as Tool from "effect/ai/Tool"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import * as Tool from "effect/ai/Tool"
 import type { AgentSpec } from "../definition/AgentSpec.ts"
 import { submitReport } from "../loop/Drive.ts"
 import type { DefinitionProblem } from "../values/AgentDefinitionError.ts"
@@ -115,10 +115,12 @@ const toolKind = (tool: Tool.Any): ReadonlyArray<Found> => [
     kind: "InvalidSetting" as const,
     message: `the tool "${tool.name}" needs approval, which runs cannot ask for yet`
   }]),
-  ...(Tool.isProviderDefined(tool) ? [{
-    kind: "InvalidSetting" as const,
-    message: `the tool "${tool.name}" is defined by a provider, which agents cannot offer yet`
-  }] : [])
+  ...(Tool.isProviderDefined(tool) ?
+    [{
+      kind: "InvalidSetting" as const,
+      message: `the tool "${tool.name}" is defined by a provider, which agents cannot offer yet`
+    }] :
+    [])
 ]
 
 const reserved = new RegExp(`^(${submitReport}|${textTaskName}|task_.*|delegate|handoff_to_.*)$`, "s")

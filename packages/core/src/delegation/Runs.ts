@@ -162,7 +162,10 @@ export const make = <I, A, O>(
       Effect.flatMap(ThreadVerbs.lastRun(runtime, threadId), (row) => Standing.current<O>(spec, row)),
     history: (threadId) =>
       Effect.flatMap(
-        Effect.andThen(ThreadVerbs.lastRun(runtime, threadId), RunFailure.fromStore(threadId)(runtime.store.thread(threadId))),
+        Effect.andThen(
+          ThreadVerbs.lastRun(runtime, threadId),
+          RunFailure.fromStore(threadId)(runtime.store.thread(threadId))
+        ),
         (rows) =>
           Effect.forEach(rows.filter((row) => row.state === "Settled"), (row) => Standing.settledRun<O>(spec, row))
       ),

@@ -4,9 +4,9 @@
  * @since 0.1.0
  */
 import * as Effect from "effect/Effect"
+import * as Transcript from "../loop/Transcript.ts"
 import * as RunFailure from "../run/RunFailure.ts"
 import * as StoredRun from "../run/StoredRun.ts"
-import * as Transcript from "../loop/Transcript.ts"
 import type { RunRow } from "../service/RunRow.ts"
 import type * as Ids from "../values/Ids.ts"
 import type { RunError } from "../values/RunError.ts"

@@ -12,10 +12,9 @@
  */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import type { Drive } from "../loop/Drive.ts"
-import { decodeText } from "../loop/HandlerTool.ts"
 import type { Branch } from "../loop/Branch.ts"
-import type { LoopTool, ToolCall } from "../loop/Drive.ts"
+import type { Drive, LoopTool, ToolCall } from "../loop/Drive.ts"
+import { decodeText } from "../loop/HandlerTool.ts"
 import * as Json from "../values/Json.ts"
 import * as SchemaIssues from "../values/SchemaIssues.ts"
 import type { BoundSpec } from "./BoundSpec.ts"
@@ -46,10 +45,16 @@ export const typedTaskName = (subagentId: string): string => `task_${subagentId}
  * @category constructors
  * @since 0.1.0
  */
-export const make = (parent: Pick<BoundSpec, "childFailure">, subagents: ReadonlyArray<BoundSpec>): ReadonlyArray<LoopTool> => {
+export const make = (
+  parent: Pick<BoundSpec, "childFailure">,
+  subagents: ReadonlyArray<BoundSpec>
+): ReadonlyArray<LoopTool> => {
   const texts = subagents.filter((subagent) => subagent.role === "text")
   const typed = subagents.filter((subagent) => subagent.role === "typed")
-  return [...typed.map((subagent) => typedTask(parent, subagent)), ...(texts.length === 0 ? [] : [textTask(parent, texts)])]
+  return [
+    ...typed.map((subagent) => typedTask(parent, subagent)),
+    ...(texts.length === 0 ? [] : [textTask(parent, texts)])
+  ]
 }
 
 const typedTask = (parent: Pick<BoundSpec, "childFailure">, subagent: BoundSpec): LoopTool => ({
@@ -112,8 +117,10 @@ const delegate = Effect.fnUntraced(function*(
 ) {
   const { context } = subagent.agent
   const input = yield* Effect.result(Effect.provideContext(
-    Effect.flatMap(subagent.input.fromModel(json), (value) =>
-      Effect.map(subagent.input.encode(value), (encoded) => ({ value, json: Json.canonical(encoded) }))),
+    Effect.flatMap(
+      subagent.input.fromModel(json),
+      (value) => Effect.map(subagent.input.encode(value), (encoded) => ({ value, json: Json.canonical(encoded) }))
+    ),
     context as never
   ))
   if (Result.isFailure(input)) return invalidInput(drive, SchemaIssues.lines(input.failure).join("; "))
@@ -127,7 +134,9 @@ const refusal = (call: ToolCall, drive: Drive): Effect.Effect<Branch> | undefine
 const tooManyTasks = (call: ToolCall, drive: Drive): Effect.Effect<Branch> | undefined => {
   const { maxTasksPerTurn } = drive.run.limits
   return call.ordinal > maxTasksPerTurn
-    ? Effect.succeed(refused(drive, "TooManyTasks", `A run may make ${maxTasksPerTurn} task calls; this is call ${call.ordinal}`))
+    ? Effect.succeed(
+      refused(drive, "TooManyTasks", `A run may make ${maxTasksPerTurn} task calls; this is call ${call.ordinal}`)
+    )
     : undefined
 }
 

@@ -108,8 +108,7 @@ export const fromRow = (row: RunRow): Result.Result<ActiveRun, string> =>
       }),
       catch: () => "a column does not hold JSON"
     }),
-    (fields) =>
-      Result.mapError(decode(fields), (error) => SchemaIssues.lines(error).join("; "))
+    (fields) => Result.mapError(decode(fields), (error) => SchemaIssues.lines(error).join("; "))
   )
 
 const decode = Schema.decodeUnknownResult(Fields, { errors: "all" })

@@ -15,6 +15,7 @@
  *
  * @since 0.1.0
  */
+import * as Tool from "effect/ai/Tool"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import type * as Exit from "effect/Exit"
@@ -22,7 +23,6 @@ import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
-import * as Tool from "effect/ai/Tool"
 import { ToolContext } from "../definition/ToolContext.ts"
 import type { AnyHandler } from "../definition/ToolSource.ts"
 import * as Json from "../values/Json.ts"
@@ -30,9 +30,8 @@ import type { JsonCodec } from "../values/JsonCodec.ts"
 import type { ToolOutput } from "../values/Message.ts"
 import * as SchemaIssues from "../values/SchemaIssues.ts"
 import * as ActiveRun from "./ActiveRun.ts"
-import type { Drive } from "./Drive.ts"
 import { type Branch, failed } from "./Branch.ts"
-import { type LoopTool, type ToolCall } from "./Drive.ts"
+import type { Drive, LoopTool, ToolCall } from "./Drive.ts"
 import * as ToolScope from "./ToolScope.ts"
 import { maxModelJsonBytes } from "./Verdicts.ts"
 
@@ -112,7 +111,11 @@ const execute = Effect.fnUntraced(function*(
   }
   const exit = yield* runAlone(
     scope,
-    Effect.provideService(Effect.scoped(Effect.suspend(() => handler(params.success, context))), ToolContext, scope.service)
+    Effect.provideService(
+      Effect.scoped(Effect.suspend(() => handler(params.success, context))),
+      ToolContext,
+      scope.service
+    )
   )
   const branch = yield* branchOf(codecs, tool, scope, exit)
   if (branch._tag === "Done") {
@@ -130,10 +133,13 @@ const runAlone = (
   body: Effect.Effect<unknown, unknown, unknown>
 ): Effect.Effect<Exit.Exit<unknown, unknown>> =>
   Effect.flatMap(
-    Effect.forkChild(erase(Effect.withFiber((fiber) => {
-      scope.fiber = fiber
-      return body
-    })), { startImmediately: true }),
+    Effect.forkChild(
+      erase(Effect.withFiber((fiber) => {
+        scope.fiber = fiber
+        return body
+      })),
+      { startImmediately: true }
+    ),
     (fiber) => Effect.onInterrupt(Fiber.await(fiber), () => Fiber.interrupt(fiber))
   )
 

@@ -92,8 +92,7 @@ export const make = (runtime: Mandate["Service"], origin: Origin, fence: Fence, 
   return {
     fence,
     records,
-    append: (batch) =>
-      Effect.map(store.append(fence, { ...batch, events: encode(batch.events) }), after(batch.events)),
+    append: (batch) => Effect.map(store.append(fence, { ...batch, events: encode(batch.events) }), after(batch.events)),
     fail: (to, events) => Effect.map(store.fail(fence, to, encode(events)), after(events)),
     suspend: (to, events) => Effect.map(store.suspend(fence, to, encode(events)), after(events)),
     settle: (settlement, events, keepChildren) =>

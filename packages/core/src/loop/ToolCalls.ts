@@ -15,14 +15,13 @@
 import * as Effect from "effect/Effect"
 import type { Fenced, StoreError } from "../service/RunStore.ts"
 import * as Ids from "../values/Ids.ts"
+import * as Json from "../values/Json.ts"
 import { type ToolCallPart, toolCalls } from "../values/Message.ts"
 import type { NewEvent } from "../values/RunEvent.ts"
 import { resultKey, type ResultRecord, type StepRecord } from "../values/RunRecord.ts"
-import * as Json from "../values/Json.ts"
 import * as ActiveRun from "./ActiveRun.ts"
-import type { Drive } from "./Drive.ts"
 import { type Branch, type Done, failed } from "./Branch.ts"
-import { type ToolCall } from "./Drive.ts"
+import type { Drive, ToolCall } from "./Drive.ts"
 
 /**
  * Runs the calls of a response and gives their branches in call order.
@@ -75,8 +74,11 @@ const branch = (drive: Drive, record: StepRecord, call: ToolCall): Effect.Effect
     (branch): Effect.Effect<Branch, Fenced | StoreError> =>
       branch._tag === "Done" ? Effect.as(commit(drive, call, branch), branch) : Effect.succeed(branch)
   )
-  return Effect.catchTag(ended, "StoreError", (error) =>
-    Effect.succeed<Branch>({ _tag: "Fail", failure: { _tag: "StoreFailed", operation: error.operation } }))
+  return Effect.catchTag(
+    ended,
+    "StoreError",
+    (error) => Effect.succeed<Branch>({ _tag: "Fail", failure: { _tag: "StoreFailed", operation: error.operation } })
+  )
 }
 
 const dispatch = (

@@ -9,8 +9,7 @@ import * as Schema from "effect/Schema"
 import type { ToolContext } from "../definition/ToolContext.ts"
 import type { Fenced, StoreError } from "../service/RunStore.ts"
 import type { Json } from "../values/Json.ts"
-import type { Drive } from "./Drive.ts"
-import type { ToolCall } from "./Drive.ts"
+import type { Drive, ToolCall } from "./Drive.ts"
 
 /**
  * Why a drive cannot write any more.

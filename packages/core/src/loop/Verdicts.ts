@@ -65,8 +65,11 @@ const typedText = (words: string, answer: AnswerCheck): Effect.Effect<Verdict> =
   Result.match(Json.parse(unfenced(words.trim()), maxModelJsonBytes), {
     onFailure: () => Effect.succeed(noReport),
     onSuccess: (json) =>
-      Effect.map(answer(json), (checked): Verdict =>
-        Result.isSuccess(checked) ? { _tag: "Answer", answer: checked.success } : refused(checked.failure))
+      Effect.map(
+        answer(json),
+        (checked): Verdict =>
+          Result.isSuccess(checked) ? { _tag: "Answer", answer: checked.success } : refused(checked.failure)
+      )
   })
 
 // Exactly one code fence around everything; JSON with anything else around it is refused.

@@ -98,7 +98,9 @@ export const make = (options: {
     const tree: ReadonlyArray<LoadedRun> = yield* store.seize(runId, request)
     if (tree.length === 0) return undefined
     const planned = yield* TreeClose.plan(store, tree, { ...top, at: request.now })
-    if (Result.isFailure(planned)) return yield* new StoreError({ operation: `read the run "${planned.failure.runId}"` })
+    if (Result.isFailure(planned)) {
+      return yield* new StoreError({ operation: `read the run "${planned.failure.runId}"` })
+    }
     const plan = planned.success
     const sequence = yield* store.close(plan.runs, Journal.encode(plan.events), plan.keepChildren)
     events.publish(plan.rootThreadId, Journal.numbered(plan.events, sequence))
@@ -111,11 +113,14 @@ export const make = (options: {
         lingering.add(run.fiber)
         run.fiber.interruptUnsafe()
       }
-      finish(run, plan === undefined
-        ? { _tag: "Lost" }
-        : index === 0
-        ? { _tag: "Settled", outcome, usage: plan.usage }
-        : { _tag: "Settled", outcome: { _tag: "Cancelled" }, usage: noUsage })
+      finish(
+        run,
+        plan === undefined
+          ? { _tag: "Lost" }
+          : index === 0
+          ? { _tag: "Settled", outcome, usage: plan.usage }
+          : { _tag: "Settled", outcome: { _tag: "Cancelled" }, usage: noUsage }
+      )
     })
   }
 

@@ -5,9 +5,9 @@
  */
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import * as ActiveRun from "../loop/ActiveRun.ts"
 import * as Journal from "../loop/Journal.ts"
 import * as Transcript from "../loop/Transcript.ts"
-import * as ActiveRun from "../loop/ActiveRun.ts"
 import type { LoadedRun, RunRow } from "../service/RunRow.ts"
 import * as Ids from "../values/Ids.ts"
 import { Message } from "../values/Message.ts"

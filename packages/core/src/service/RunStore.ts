@@ -24,7 +24,18 @@
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import type { Events, Fence, Leased, LeaseRequest, LoadedRun, NewRun, Opened, Record, RunRow, Settlement } from "./RunRow.ts"
+import type {
+  Events,
+  Fence,
+  Leased,
+  LeaseRequest,
+  LoadedRun,
+  NewRun,
+  Opened,
+  Record,
+  RunRow,
+  Settlement
+} from "./RunRow.ts"
 
 /**
  * The writer has lost its run: the epoch of its thread is another, or the run

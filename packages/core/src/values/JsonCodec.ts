@@ -3,11 +3,11 @@
  *
  * @since 0.1.0
  */
+import * as Tool from "effect/ai/Tool"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import * as Tool from "effect/ai/Tool"
 import type { Json } from "./Json.ts"
 
 /**

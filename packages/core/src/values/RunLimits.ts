@@ -4,7 +4,7 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
-import { type DelegationConfig, defaults, MinReportBytes } from "./DelegationConfig.ts"
+import { defaults, type DelegationConfig, MinReportBytes } from "./DelegationConfig.ts"
 
 const Bound = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }))
 
