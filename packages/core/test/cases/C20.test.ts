@@ -1,0 +1,174 @@
+import { assert, describe, it } from "@effect/vitest"
+import { type Agent, AgentBuilder, TypedAgent } from "@mandate/core"
+import { Script, ScriptedModel, Step } from "@mandate/testing"
+import { Effect, Fiber, Schema } from "effect"
+import * as Tool from "effect/ai/Tool"
+import * as Toolkit from "effect/ai/Toolkit"
+import { TestClock } from "effect/testing"
+import * as Trees from "../support/Trees.ts"
+
+const Hold = Tool.make("hold", { success: Schema.String })
+const tools = Toolkit.make(Hold)
+
+// Work that only an interruption ends, with a finalizer that takes a second.
+const held = (ended: Array<string>, name: string) =>
+  Effect.scoped(Effect.andThen(
+    Effect.acquireRelease(
+      Effect.void,
+      () => Effect.andThen(Effect.sleep("1 second"), Effect.sync(() => ended.push(name)))
+    ),
+    Effect.promise((signal) =>
+      new Promise<string>(() => signal.addEventListener("abort", () => ended.push(`signal of ${name}`)))
+    )
+  ))
+
+const family = (ended: Array<string>) => {
+  const holding = (name: string) => ({ hold: () => held(ended, name) })
+  const grandchild = TypedAgent.text("grandchild", { description: "Holds" }).withTools(tools, holding("grandchild"))
+  const child = TypedAgent.text("child", { description: "Delegates" })
+    .withTools(tools, holding("child"))
+    .withSubagents([grandchild])
+  return AgentBuilder.make("top")
+    .withTools(tools, holding("top"))
+    .withSubagents([child], { maxConcurrentChildren: 2, maxDepth: 2 })
+}
+
+const scripts = (ended: Array<string>): Script.Scripts => ({
+  top: Script.runs(
+    [Step.calls(...["1", "2", "3", "4", "5"].map((name) => Step.textTask("child", name)), Step.call("hold"))],
+    [Step.text("still here")]
+  ),
+  child: Script.byInput((input) =>
+    input === "1"
+      ? [() => Effect.as(held(ended, "model"), Step.text("never"))]
+      : [Step.calls(Step.textTask("grandchild", "hold"), Step.call("hold")), Step.text("never")].slice(0, 1)
+  ),
+  grandchild: [Step.call("hold")]
+})
+
+type Interrupt = (agent: Agent.Agent<string>) => Effect.Effect<Effect.Effect<unknown, unknown>, unknown>
+
+const interrupts: ReadonlyArray<{ readonly how: string; readonly begin: Interrupt }> = [
+  {
+    how: "interrupting run",
+    begin: (agent) =>
+      Effect.map(
+        Effect.forkDetach(agent.run("Go", { threadId: "t" }), { startImmediately: true }),
+        (fiber) => Fiber.interrupt(fiber)
+      )
+  },
+  {
+    how: "cancel of the thread",
+    begin: (agent) => Effect.as(agent.start("Go", { threadId: "t" }), agent.cancel("t"))
+  },
+  {
+    how: "cancel of the handle",
+    begin: (agent) => Effect.map(agent.start("Go", { threadId: "t" }), (handle) => handle.cancel)
+  }
+]
+
+describe("C20", () => {
+  for (const { begin, how } of interrupts) {
+    it.effect(`C20 ${how} reaches every level, and returns when all finalizers have run`, () => {
+      const ended: Array<string> = []
+      return Effect.gen(function*() {
+        const model = yield* ScriptedModel.ScriptedModel
+        const agent = yield* family(ended).build()
+        const interrupt = yield* begin(agent)
+        yield* model.awaitCalls(4)
+        const interrupting = yield* Effect.forkChild(interrupt, { startImmediately: true })
+        yield* TestClock.adjust("2900 millis")
+        const early = interrupting.pollUnsafe()
+        yield* TestClock.adjust("100 millis")
+
+        assert.isUndefined(early, "it returned before the finalizers had run")
+        yield* Fiber.join(interrupting)
+        const names = ["grandchild", "child", "model", "top"]
+        assert.sameMembers(ended, names.flatMap((name) => [name, `signal of ${name}`]))
+        assert.lengthOf(yield* model.interrupted, 1)
+        assert.deepStrictEqual(yield* Trees.ends("t"), {
+          "t#0": "Cancelled",
+          "t#0/0.0#0": "Cancelled",
+          "t#0/0.1#0": "Cancelled",
+          "t#0/0.1#0/0.0#0": "Cancelled"
+        })
+        const events = yield* Trees.durableEvents("t")
+        assert.lengthOf(Trees.tagged(events, "RunStarted"), 4)
+        assert.deepStrictEqual(Trees.tagged(events, "RunSettled").map(({ status }) => status), [
+          "Cancelled",
+          "Cancelled",
+          "Cancelled",
+          "Cancelled"
+        ])
+
+        const before = yield* Trees.stored("t")
+        yield* TestClock.adjust("1 hour")
+        assert.deepStrictEqual(yield* Trees.stored("t"), before)
+        assert.deepStrictEqual(yield* Trees.durableEvents("t"), events)
+        assert.strictEqual(yield* model.calls, 4)
+
+        const later = yield* agent.run("Still there?", { threadId: "t" })
+        assert.deepStrictEqual(later.status, { _tag: "Completed", answer: "still here" })
+        const { request } = (yield* model.requestsOf("top"))[1]!
+        assert.deepStrictEqual(request.messages.map(({ role }) => role), ["user", "assistant", "tool", "user"])
+        yield* Trees.noViolations
+      }).pipe(Effect.provide(Trees.runtime(scripts(ended))))
+    })
+  }
+
+  const Millis = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 30 }))
+  const moments = {
+    at: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 90 })),
+    slots: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 3 })),
+    delays: Schema.Struct({ top: Millis, child: Millis, grandchild: Millis, tool: Millis })
+  }
+
+  it.effect.prop(
+    "C20 whenever it comes, a cancel leaves no run open, no model asked later, and a thread that can go on",
+    moments,
+    ({ at, delays, slots }) =>
+      Effect.gen(function*() {
+        const sleeping = { hold: () => Effect.as(Effect.sleep(delays.tool), "held") }
+        const grandchild = TypedAgent.text("grandchild", { description: "Holds" }).withTools(tools, sleeping)
+        const child = TypedAgent.text("child", { description: "Delegates" }).withSubagents([grandchild])
+        const agent = yield* AgentBuilder.make("top")
+          .withTools(tools, sleeping)
+          .withSubagents([child], { maxConcurrentChildren: slots, maxDepth: 2 })
+          .build()
+        const model = yield* ScriptedModel.ScriptedModel
+        yield* agent.start("Go", { threadId: "t" })
+        yield* TestClock.adjust(at)
+        yield* agent.cancel("t")
+        const calls = yield* model.calls
+        const before = yield* Trees.stored("t")
+        yield* TestClock.adjust("1 minute")
+
+        assert.strictEqual(yield* model.calls, calls)
+        assert.deepStrictEqual(yield* Trees.stored("t"), before)
+        for (const [runId, end] of Object.entries(yield* Trees.ends("t"))) {
+          assert.include(["Completed", "Cancelled"], end, runId)
+        }
+        const running = yield* Effect.forkChild(agent.run("Again", { threadId: "t" }), { startImmediately: true })
+        yield* TestClock.adjust("1 minute")
+        assert.strictEqual((yield* Fiber.join(running)).status._tag, "Completed")
+        yield* Trees.noViolations
+      }).pipe(Effect.provide(Trees.runtime({
+        top: Script.optional(Script.each([
+          Step.delay(
+            delays.top,
+            Step.calls(Step.textTask("child", "a"), Step.call("hold"), Step.textTask("child", "b"))
+          ),
+          Step.delay(delays.top, Step.text("done"))
+        ])),
+        child: Script.optional(Script.each([
+          Step.delay(delays.child, Step.textTask("grandchild", "c")),
+          Step.delay(delays.child, Step.text("done"))
+        ])),
+        grandchild: Script.optional(Script.each([
+          Step.delay(delays.grandchild, Step.call("hold")),
+          Step.delay(delays.grandchild, Step.text("done"))
+        ]))
+      }))),
+    { arbitrary: { runs: 60 } }
+  )
+})

@@ -1,0 +1,91 @@
+import { ToolContext } from "@mandate/core"
+import { ScriptedModel, StrictProvider, TestRuntime } from "@mandate/testing"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber, Layer, Ref, Scope } from "effect"
+import { TestClock } from "effect/testing"
+import * as CrashingStore from "../support/CrashingStore.ts"
+import { type Tree, trees } from "../support/RedriveTrees.ts"
+
+const thread = "t"
+
+/** Everything that one life of a tree leaves behind. */
+interface Left {
+  readonly history: unknown
+  readonly counts: ReadonlyMap<string, number>
+  readonly recordedAtCrash: ReadonlySet<string>
+  readonly writes: number
+}
+
+/** Runs a tree in a process that dies after `n` writes, then goes on in a new one. */
+const live = Effect.fnUntraced(function*(index: number, n: number): Effect.fn.Return<Left, unknown, Scope.Scope> {
+  const counts = yield* Ref.make<ReadonlyMap<string, number>>(new Map())
+  const count = (key: string) => Ref.update(counts, (all) => new Map(all).set(key, (all.get(key) ?? 0) + 1))
+  const onTool = Effect.flatMap(ToolContext.ToolContext, (call) => count(`t/${call.idempotencyKey}`))
+  const tree = trees(onTool as Effect.Effect<void>)[index] as Tree
+  const inner = CrashingStore.make()
+  const first = CrashingStore.crashing(inner, n)
+  const model = yield* ScriptedModel.make(tree.scripts)
+  const strict = StrictProvider.layer(ScriptedModel.layerOf(model))
+
+  const dying = yield* Effect.forkChild(
+    Effect.flatMap(tree.agent.build(), (agent) => agent.start("Go", { threadId: thread })).pipe(
+      Effect.andThen(Effect.never),
+      Effect.provide(Layer.merge(TestRuntime.layerStore(first.store, "first"), strict))
+    ),
+    { startImmediately: true }
+  )
+  yield* TestClock.adjust("1 minute")
+  const recordedAtCrash = yield* recorded(inner)
+  yield* Fiber.interrupt(dying)
+
+  yield* Effect.gen(function*() {
+    const agent = yield* tree.agent.build()
+    const status = yield* agent.status(thread)
+    if (status.status._tag !== "Running") return
+    const recovering = yield* Effect.forkChild(agent.recover(thread), { startImmediately: true })
+    yield* TestClock.adjust("2 minutes")
+    yield* Fiber.join(recovering)
+  }).pipe(Effect.provide(Layer.merge(TestRuntime.layerStore(inner, "second"), strict)))
+
+  const history = yield* Effect.flatMap(tree.agent.build(), (agent) => agent.history(thread)).pipe(
+    Effect.provide(Layer.merge(TestRuntime.layerStore(inner, "third"), strict))
+  )
+  for (const { call } of yield* model.requests) yield* count(`m/${call.runId}/${call.step}`)
+  return { history, counts: yield* Ref.get(counts), recordedAtCrash, writes: first.writes() }
+})
+
+/** Keys of all records that the store has, with their runs. */
+const recorded = Effect.fnUntraced(function*(store: ReturnType<typeof CrashingStore.make>) {
+  const keys = new Set<string>()
+  const visit: (runId: string) => Effect.Effect<void, unknown> = Effect.fnUntraced(function*(runId) {
+    const loaded = yield* store.load(runId)
+    for (const { key } of loaded?.records ?? []) {
+      keys.add(key.startsWith("m/") ? `m/${runId}/${key.slice(2)}` : `t/${runId}/${key.slice(2)}`)
+    }
+    for (const child of yield* store.children(runId)) yield* visit(child.runId)
+  })
+  yield* visit(`${thread}#0`)
+  return keys
+})
+
+describe("a run that is driven again", () => {
+  const all = trees(Effect.void)
+  it.effect.each(all.map((tree, index) => [tree.name, index] as const))(
+    "goes on from any store write as if nothing had happened: %s",
+    ([, index]) =>
+      Effect.gen(function*() {
+        const whole = yield* Effect.scoped(live(index, Number.POSITIVE_INFINITY))
+        assert.isAbove(whole.writes, 1)
+
+        for (let n = 1; n <= whole.writes; n++) {
+          const again = yield* Effect.scoped(live(index, n))
+
+          assert.deepStrictEqual(again.history, whole.history, `history after a crash at write ${n}`)
+          assert.sameMembers([...again.counts.keys()], [...whole.counts.keys()], `calls after a crash at write ${n}`)
+          for (const [key, times] of again.counts) {
+            assert.isAtMost(times, again.recordedAtCrash.has(key) ? 1 : 2, `${key} after a crash at write ${n}`)
+          }
+        }
+      })
+  )
+})
