@@ -1,6 +1,7 @@
 /**
  * Formats a total for a terminal of 80 columns.
  */
+import { escape } from "./Escape.ts"
 import * as Report from "./Report.ts"
 
 const maxWidth = 80
@@ -8,8 +9,7 @@ const gap = "  "
 
 /**
  * Formats one row for each broken link, one line for each file that was not
- * audited, and a summary. Control and invisible characters are shown as
- * `\u{1b}`, so that no file name or link can write to the terminal on its own.
+ * audited, and a summary.
  */
 export const format = (result: Report.AuditResult, failures: ReadonlyArray<Report.Failure> = []): string =>
   [
@@ -85,6 +85,3 @@ const width = (text: string): number => {
   }
   return columns
 }
-
-const escape = (text: string): string =>
-  text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`)

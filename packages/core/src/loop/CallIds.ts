@@ -1,5 +1,6 @@
 /**
- * Makes the ids of tool calls unique within their thread.
+ * Makes tool calls fit for every later request: their ids unique within the
+ * thread, their names such as providers take.
  *
  * @since 0.1.0
  */
@@ -30,14 +31,16 @@ export const addAll = (ids: Set<string>, parts: ReadonlyArray<AssistantPart>): v
 }
 
 /**
- * Rewrites the ids that are empty or taken, from the position of their call;
- * results that a provider gave beside its own calls follow them. Parts whose
- * ids are fine are given back as they are.
+ * Rewrites the ids that are empty or taken, from the position of their call,
+ * and the names that no provider takes; results that a provider gave beside
+ * its own calls follow them. Parts that are fine are given back as they are.
  *
  * **Details**
  *
- * `prefix` is the position of the response in its thread. The same response in
- * the same position always gets the same ids.
+ * A model can invent any name for a tool, and the history it stays in is
+ * refused for it on every later request. A rewritten name is never one of
+ * `offered`. `prefix` is the position of the response in its thread. The same
+ * response in the same position always gets the same ids.
  *
  * @category combinators
  * @since 0.1.0
@@ -45,7 +48,8 @@ export const addAll = (ids: Set<string>, parts: ReadonlyArray<AssistantPart>): v
 export const unique = (
   parts: ReadonlyArray<AssistantPart>,
   taken: ReadonlySet<string>,
-  prefix: string
+  prefix: string,
+  offered: ReadonlySet<string>
 ): ReadonlyArray<AssistantPart> => {
   const used = new Set<string>()
   const renamed = new Map<string, string>()
@@ -53,7 +57,8 @@ export const unique = (
   return parts.map((part) => {
     if (part.type === "tool-result") {
       const id = renamed.get(part.id)
-      return id === undefined ? part : { ...part, id }
+      const name = acceptable(part.name, offered)
+      return id === undefined && name === part.name ? part : { ...part, id: id ?? part.id, name }
     }
     if (part.type !== "tool-call") return part
     let id = part.id
@@ -64,6 +69,16 @@ export const unique = (
     index++
     used.add(id)
     renamed.set(part.id, id)
-    return id === part.id ? part : { ...part, id }
+    const name = acceptable(part.name, offered)
+    return id === part.id && name === part.name ? part : { ...part, id, name }
   })
 }
+
+const acceptable = (name: string, offered: ReadonlySet<string>): string => {
+  if (accepted.test(name)) return name
+  const rewritten = name.replace(/[^a-zA-Z0-9_-]/g, "_").slice(0, maxNameLength - 1) || "_"
+  return offered.has(rewritten) ? `${rewritten}_` : rewritten
+}
+
+const maxNameLength = 64
+const accepted = /^[a-zA-Z0-9_-]{1,64}$/

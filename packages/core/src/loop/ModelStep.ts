@@ -80,15 +80,16 @@ export const run = Effect.fnUntraced(function*(
     request: () => Utf8.byteLength(JSON.stringify([request.messages, request.tools])),
     response: () => Utf8.byteLength(JSON.stringify(response.parts))
   })
+  const offered = drive.agent.offered.map((tool) => tool.name)
   const whole = Json.stringify({
     ...response,
-    parts: CallIds.unique(response.parts, takenIds, `${runNumber(drive)}_${step}`)
+    parts: CallIds.unique(response.parts, takenIds, `${runNumber(drive)}_${step}`, new Set(offered))
   }).value
   const verdict = yield* decide(whole, drive.agent.answer)
   const { text, value } = Json.stringify<StepRecord>({
     response: whole,
     verdict,
-    offered: drive.agent.offered.map((tool) => tool.name),
+    offered,
     usage: Usage.add(state.spent, used),
     activeMillis: drive.activeMillis()
   })

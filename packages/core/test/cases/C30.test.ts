@@ -128,7 +128,9 @@ const knot: Record<string, unknown> = { name: "knot" }
 knot["self"] = knot
 
 // Each result cannot be encoded, for a reason of its own. `names` is what the failure must name.
-const broken = {
+const broken: {
+  readonly [name: string]: { readonly schema: Schema.Codec<any, any>; readonly value: unknown; readonly names: string }
+} = {
   "an Invalid Date": {
     schema: Schema.Struct({ when: Schema.Date }),
     value: { when: new Date(Number.NaN) },

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { AgentBuilder, type Budget, type DelegationConfig, Mandate, TypedAgent } from "@mandate/core"
 import { Script, ScriptedModel, Step } from "@mandate/testing"
-import { Effect, Fiber, Schedule, Schema } from "effect"
+import { Effect, Fiber, Layer, Schedule, Schema } from "effect"
 import * as Tool from "effect/ai/Tool"
 import * as Toolkit from "effect/ai/Toolkit"
 import { TestClock } from "effect/testing"
@@ -22,7 +22,7 @@ const requestsOf = (builder: AgentBuilder.AgentBuilder<string>) =>
     return (yield* model.requests).map(({ request }) => request)
   }).pipe(Effect.provide(runtime({ editor: [Step.call("look", { at: "sea" }), Step.text("done")] })))
 
-const runtime = (scripts: Script.Scripts) => [Mandate.layerMemory, ScriptedModel.layer(scripts)] as const
+const runtime = (scripts: Script.Scripts) => Layer.merge(Mandate.layerMemory, ScriptedModel.layer(scripts))
 
 describe("C33", () => {
   it.effect("C33 toolkits, handlers, lists and options that their owner changes change no definition", () =>

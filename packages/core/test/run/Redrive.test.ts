@@ -1,6 +1,6 @@
-import { ToolContext } from "@mandate/core"
-import { ScriptedModel, StrictProvider, TestRuntime } from "@mandate/testing"
 import { assert, describe, it } from "@effect/vitest"
+import { type RunRow, ToolContext } from "@mandate/core"
+import { ScriptedModel, StrictProvider, TestRuntime } from "@mandate/testing"
 import { Effect, Fiber, Layer, Ref, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import * as CrashingStore from "../support/CrashingStore.ts"
@@ -13,6 +13,7 @@ interface Left {
   readonly history: unknown
   readonly counts: ReadonlyMap<string, number>
   readonly recordedAtCrash: ReadonlySet<string>
+  readonly openRuns: ReadonlyArray<string>
   readonly writes: number
 }
 
@@ -35,7 +36,7 @@ const live = Effect.fnUntraced(function*(index: number, n: number): Effect.fn.Re
     { startImmediately: true }
   )
   yield* TestClock.adjust("1 minute")
-  const recordedAtCrash = yield* recorded(inner)
+  const recordedAtCrash = new Set((yield* runsOf(inner)).flatMap(recordKeys))
   yield* Fiber.interrupt(dying)
 
   yield* Effect.gen(function*() {
@@ -51,22 +52,25 @@ const live = Effect.fnUntraced(function*(index: number, n: number): Effect.fn.Re
     Effect.provide(Layer.merge(TestRuntime.layerStore(inner, "third"), strict))
   )
   for (const { call } of yield* model.requests) yield* count(`m/${call.runId}/${call.step}`)
-  return { history, counts: yield* Ref.get(counts), recordedAtCrash, writes: first.writes() }
+  const openRuns = (yield* runsOf(inner)).filter(({ row }) => row.state !== "Settled").map(({ row }) => row.runId)
+  return { history, counts: yield* Ref.get(counts), recordedAtCrash, openRuns, writes: first.writes() }
 })
 
-/** Keys of all records that the store has, with their runs. */
-const recorded = Effect.fnUntraced(function*(store: ReturnType<typeof CrashingStore.make>) {
-  const keys = new Set<string>()
+/** The runs of the tree that the store has, with their records. */
+const runsOf = Effect.fnUntraced(function*(store: ReturnType<typeof CrashingStore.make>) {
+  const found: Array<RunRow.LoadedRun> = []
   const visit: (runId: string) => Effect.Effect<void, unknown> = Effect.fnUntraced(function*(runId) {
     const loaded = yield* store.load(runId)
-    for (const { key } of loaded?.records ?? []) {
-      keys.add(key.startsWith("m/") ? `m/${runId}/${key.slice(2)}` : `t/${runId}/${key.slice(2)}`)
-    }
+    if (loaded !== undefined) found.push(loaded)
     for (const child of yield* store.children(runId)) yield* visit(child.runId)
   })
   yield* visit(`${thread}#0`)
-  return keys
+  return found
 })
+
+/** The model and tool calls that a run has recorded. */
+const recordKeys = ({ records, row }: RunRow.LoadedRun): ReadonlyArray<string> =>
+  records.map(({ key }) => `${key.slice(0, 1)}/${row.runId}/${key.slice(2)}`)
 
 describe("a run that is driven again", () => {
   const all = trees(Effect.void)
@@ -80,6 +84,7 @@ describe("a run that is driven again", () => {
         for (let n = 1; n <= whole.writes; n++) {
           const again = yield* Effect.scoped(live(index, n))
 
+          assert.deepStrictEqual(again.openRuns, [], `open runs after a crash at write ${n}`)
           assert.deepStrictEqual(again.history, whole.history, `history after a crash at write ${n}`)
           assert.sameMembers([...again.counts.keys()], [...whole.counts.keys()], `calls after a crash at write ${n}`)
           for (const [key, times] of again.counts) {

@@ -25,18 +25,19 @@ export const crashing = (inner: Store, n: number): CrashingStore => {
   const died = Deferred.makeUnsafe<void>()
   let writes = 0
   const isDead = () => writes >= n
-  const read = <A extends ReadonlyArray<unknown>, B, E>(operation: (...args: A) => Effect.Effect<B, E>) =>
-  (...args: A): Effect.Effect<B, E> =>
-    Effect.suspend(() => isDead() ? silence : operation(...args))
-  const write = <A extends ReadonlyArray<unknown>, B, E>(operation: (...args: A) => Effect.Effect<B, E>) =>
-  (...args: A): Effect.Effect<B, E> =>
-    Effect.suspend(() => {
-      if (isDead()) return silence
-      return Effect.flatMap(operation(...args), (value) => {
-        writes++
-        return isDead() ? Effect.andThen(Deferred.succeed(died, undefined), silence) : Effect.succeed(value)
+  const read =
+    <A extends ReadonlyArray<unknown>, B, E>(operation: (...args: A) => Effect.Effect<B, E>) =>
+    (...args: A): Effect.Effect<B, E> => Effect.suspend(() => isDead() ? silence : operation(...args))
+  const write =
+    <A extends ReadonlyArray<unknown>, B, E>(operation: (...args: A) => Effect.Effect<B, E>) =>
+    (...args: A): Effect.Effect<B, E> =>
+      Effect.suspend(() => {
+        if (isDead()) return silence
+        return Effect.flatMap(operation(...args), (value) => {
+          writes++
+          return isDead() ? Effect.andThen(Deferred.succeed(died, undefined), silence) : Effect.succeed(value)
+        })
       })
-    })
   return {
     died: Deferred.await(died),
     writes: () => writes,

@@ -8,6 +8,7 @@ import {
   type ModelRegistry,
   type ModelRequest,
   RunEvent,
+  type RunRow,
   RunStore
 } from "@mandate/core"
 import { FixedIds, type Script, ScriptedModel, StrictProvider } from "@mandate/testing"

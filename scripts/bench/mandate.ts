@@ -1,0 +1,72 @@
+/** The reference job on Mandate, in memory. */
+import { AgentBuilder, Mandate, type ModelClient, ModelRegistry, type ModelResponse, TypedAgent } from "@mandate/core"
+import { Effect, Layer, ManagedRuntime, Schema } from "effect"
+import * as Tool from "effect/ai/Tool"
+import * as Toolkit from "effect/ai/Toolkit"
+import { answer, countReport, input, noCounts, reportOn, type Side, topics } from "./job.ts"
+
+export const make = async (): Promise<Side> => {
+  const counts = noCounts()
+  const Topic = Schema.Struct({ topic: Schema.String })
+  const Lookup = Tool.make("lookup", { description: "Looks a topic up", parameters: Topic, success: Schema.String })
+  const researcher = TypedAgent.make("research", {
+    description: "Researches a topic",
+    input: Topic,
+    report: Schema.Struct({
+      topic: Schema.String,
+      facts: Schema.Array(Schema.String),
+      confidence: Schema.Number.check(Schema.isBetween({ minimum: 0, maximum: 1 }))
+    })
+  })
+    .withInstructions("Research one topic.")
+    .withTools(Toolkit.make(Lookup), {
+      lookup: ({ topic }) =>
+        Effect.sync(() => {
+          counts.toolCalls++
+          return `${topic}: two facts`
+        })
+    })
+  const parent = AgentBuilder.make("parent").withInstructions("Delegate.").withSubagents([researcher])
+
+  const usage = { inputTokens: { total: 10 }, outputTokens: { total: 5 } }
+  const calls = (...made: ReadonlyArray<readonly [id: string, name: string, args: unknown]>) => ({
+    parts: made.map(([id, name, args]) => ({
+      type: "tool-call" as const,
+      id,
+      name,
+      arguments: JSON.stringify(args)
+    })),
+    finishReason: "tool-calls" as const,
+    usage
+  })
+  const respond: ModelClient.ModelClient["generate"] = (request, call) =>
+    Effect.sync((): ModelResponse.ModelResponse => {
+      counts.modelCalls++
+      const last = request.messages.at(-1)
+      if (call.agentId === "parent") {
+        if (last?.role !== "tool") {
+          return calls(...topics.map((topic, index) => [`p${index}`, "task_research", { topic }] as const))
+        }
+        for (const { output } of last.content) {
+          if (output.type === "json") countReport(counts, (output.value as { readonly report?: unknown }).report)
+        }
+        return { parts: [{ type: "text", text: answer }], finishReason: "stop", usage }
+      }
+      const user = request.messages.flatMap((message) => message.role === "user" ? message.content : [])
+      const topic = user[0]?.type === "text" ? JSON.parse(user[0].text.split("\n")[1] ?? "").topic : ""
+      return last?.role === "tool"
+        ? calls([`r-${topic}`, "submit_report", reportOn(topic)])
+        : calls([`c-${topic}`, "lookup", { topic }])
+    })
+  const models = ModelRegistry.layer({ default: { provider: "bench", modelId: "instant", generate: respond } })
+  const runtime = ManagedRuntime.make(Layer.merge(Mandate.layerMemory, models))
+  const agent = await runtime.runPromise(parent.build())
+  return {
+    counts,
+    once: () =>
+      runtime.runPromise(
+        Effect.map(agent.run(input), ({ status }) => status._tag === "Completed" ? status.answer : status._tag)
+      ),
+    close: () => runtime.dispose()
+  }
+}

@@ -1,0 +1,95 @@
+/**
+ * Measures overhead: CPU time of the reference job on Mandate, against the AI SDK wired by hand, in one interleaved run.
+ *
+ * `npm run bench -- [--json] [--runs N]`. Exits with 1 when either side did not do the whole job.
+ */
+import { readFileSync } from "node:fs"
+import { createRequire } from "node:module"
+import { parseArgs } from "node:util"
+import * as aiSdk from "./aiSdk.ts"
+import { answer, job, noCounts, type Side } from "./job.ts"
+import * as mandate from "./mandate.ts"
+
+// The AI SDK prints a hint on each warning of a model; the mock gives none worth reading.
+Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false })
+
+const { values } = parseArgs({ options: { json: { type: "boolean" }, runs: { type: "string", default: "500" } } })
+const runs = Number(values.runs)
+if (!Number.isSafeInteger(runs) || runs < 1) {
+  console.error(`--runs takes a positive whole number, not ${values.runs}`)
+  process.exit(2)
+}
+const repetitions = 5
+const warmUp = Math.min(runs, 100)
+
+/** CPU milliseconds a run, over one block of runs. */
+const measure = async (side: Side, times: number): Promise<number> => {
+  const before = process.cpuUsage()
+  for (let i = 0; i < times; i++) {
+    const given = await side.once()
+    if (given !== answer) throw new Error(`the parent answered ${JSON.stringify(given)}`)
+  }
+  const { system, user } = process.cpuUsage(before)
+  return (system + user) / 1000 / times
+}
+
+const median = (samples: ReadonlyArray<number>): number =>
+  samples.toSorted((a, b) => a - b)[Math.floor(samples.length / 2)] ?? Number.NaN
+const rounded = (value: number): number => Math.round(value * 1000) / 1000
+const version = (name: string): string => {
+  const path = createRequire(import.meta.url).resolve.paths(name)?.map((folder) => `${folder}/${name}/package.json`)
+  for (const candidate of path ?? []) {
+    try {
+      return JSON.parse(readFileSync(candidate, "utf8")).version
+    } catch {
+      continue
+    }
+  }
+  return "unknown"
+}
+
+const ours = await mandate.make()
+const theirs = aiSdk.make()
+await measure(ours, warmUp)
+await measure(theirs, warmUp)
+Object.assign(ours.counts, noCounts())
+Object.assign(theirs.counts, noCounts())
+
+const samples: { readonly ours: Array<number>; readonly aiSdk: Array<number> } = { ours: [], aiSdk: [] }
+for (let i = 0; i < repetitions; i++) {
+  samples.ours.push(await measure(ours, runs))
+  samples.aiSdk.push(await measure(theirs, runs))
+}
+await ours.close()
+
+const per = (side: Side) => {
+  const all = repetitions * runs
+  return {
+    modelCalls: side.counts.modelCalls / all,
+    toolCalls: side.counts.toolCalls / all,
+    reports: side.counts.reports / all
+  }
+}
+const result = {
+  job,
+  versions: { node: process.version, effect: version("effect"), ai: version("ai") },
+  runs: repetitions * runs,
+  ours: { cpuMs: rounded(median(samples.ours)), samples: samples.ours.map(rounded) },
+  aiSdk: { cpuMs: rounded(median(samples.aiSdk)), samples: samples.aiSdk.map(rounded) },
+  ratio: rounded(median(samples.ours) / median(samples.aiSdk)),
+  ...per(ours)
+}
+const isWhole = (side: Side) =>
+  JSON.stringify(per(side)) === JSON.stringify({ modelCalls: 8, toolCalls: 3, reports: 3 })
+
+if (values.json === true) console.log(JSON.stringify(result))
+else {
+  console.log(`${job}\n${result.runs} runs each, medians of ${repetitions} interleaved blocks, CPU ms a run`)
+  console.log(`Mandate ${result.ours.cpuMs}, AI SDK ${result.aiSdk.cpuMs}, ratio ${result.ratio}`)
+}
+for (const [name, side] of [["Mandate", ours], ["the AI SDK", theirs]] as const) {
+  if (!isWhole(side)) {
+    console.error(`${name} did not do the whole job: ${JSON.stringify(per(side))}`)
+    process.exitCode = 1
+  }
+}
