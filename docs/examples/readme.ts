@@ -10,7 +10,7 @@ const researcher = TypedAgent.make("researcher", {
 
 const editor = AgentBuilder.make("editor").withSubagents([researcher], { maxConcurrentChildren: 2 })
 
-// Stands in for a model, so that this runs without a key. The second call has a wrong input.
+// Stands in for a model, so that this runs without a key. The second task has an input of the wrong shape.
 const model = ScriptedModel.layer({
   editor: [
     Step.calls(Step.taskOf(researcher, { topic: "tides" }), Step.task("researcher", { subject: "moon" })),
@@ -25,7 +25,8 @@ const program = Effect.gen(function*() {
   const [run] = yield* agent.history("tides")
   const results = run?.messages.flatMap((message) => message.role === "tool" ? message.content : []) ?? []
   for (const { output } of results) console.log(JSON.stringify(output.value))
-  console.log(status._tag === "Completed" ? status.answer : status._tag, usage.tree.modelCalls)
+  console.log(status._tag === "Completed" ? status.answer : status._tag)
+  console.log(`${usage.tree.modelCalls} model calls in the tree, ${usage.own.modelCalls} of them the editor's`)
 })
 
 await Effect.runPromise(program.pipe(Effect.provide([Mandate.layerMemory, model])))

@@ -1,15 +1,9 @@
 /**
- * An audit as a run of agents: the parent is started on the files, and what
- * its children reported is read from its conversation.
+ * An audit as a run of agents: the parent is run on the files, and what its
+ * children reported is read from its conversation.
  */
-import {
-  type AgentDefinitionError,
-  type Mandate,
-  type ModelRegistry,
-  type RunError,
-  type RunEvent
-} from "@mandate/core"
-import { Effect, Fiber, Result, Stream } from "effect"
+import type { AgentDefinitionError, Mandate, ModelRegistry, RunEvent, RunResult } from "@mandate/core"
+import { Effect, Fiber, Result, type Scope, Stream } from "effect"
 import * as Agents from "./Agents.ts"
 import type { Folder } from "./Folder.ts"
 import * as TaskResults from "./TaskResults.ts"
@@ -37,27 +31,46 @@ export const start = Effect.fnUntraced(function*(
   onEvents: (events: ReadonlyArray<RunEvent.RunEvent>) => Effect.Effect<void>
 ): Effect.fn.Return<
   Audit,
-  AgentDefinitionError.AgentDefinitionError | RunError.RunError,
-  Folder | Mandate.Mandate | ModelRegistry.ModelRegistry
+  AgentDefinitionError.AgentDefinitionError,
+  Folder | Mandate.Mandate | ModelRegistry.ModelRegistry | Scope.Scope
 > {
   const agent = yield* Agents.linkAudit(files.length, concurrency).build()
-  const run = yield* agent.start(Agents.request(files, concurrency), { threadId })
-  // Ends with the run, which ends before the runtime does.
-  const watching = yield* Effect.forkDetach(Stream.runForEachArray(run.events, onEvents), { startImmediately: true })
+  let summary: Result.Result<string, string> = Result.fail("The parent did not end")
+  const run = yield* agent.stream(Agents.request(files, concurrency), { threadId }).pipe(
+    Stream.runForEachArray((elements) => {
+      const last = elements.at(-1)
+      if (last?._tag !== "RunFinished") return onEvents(elements as ReadonlyArray<RunEvent.RunEvent>)
+      summary = summaryOf(last.result)
+      return onEvents(elements.slice(0, -1) as ReadonlyArray<RunEvent.RunEvent>)
+    }),
+    Effect.catch(({ message }) => Effect.sync(() => (summary = Result.fail(message)))),
+    Effect.forkScoped({ startImmediately: true })
+  )
 
   const collect = Effect.gen(function*() {
-    // A run that failed is still open, for a recovery that this command does not do. Its messages can be read once it is settled.
-    yield* run.cancel
-    yield* Fiber.join(watching)
     const settled = yield* agent.history(threadId)
-    return TaskResults.collect(files, settled.flatMap(({ messages }) => messages))
-  }).pipe(Effect.orDie)
+    return { ...TaskResults.collect(files, settled.flatMap(({ messages }) => messages)), summary }
+  })
+  // A run that failed is open for a recovery, and its messages can be read only when it is settled.
+  const cancel = Effect.andThen(agent.cancel(threadId), Fiber.join(run))
 
   return {
-    await: Effect.gen(function*() {
-      const ended = yield* Effect.result(run.await)
-      return { ...yield* collect, summary: Result.flatMap(Result.mapError(ended, ({ message }) => message), summaryOf) }
-    }),
-    cancel: Effect.map(collect, (audited) => ({ ...audited, summary: Result.fail("The audit was cancelled") }))
+    await: Effect.orDie(Effect.andThen(Effect.andThen(Fiber.join(run), cancel), collect)),
+    cancel: Effect.orDie(Effect.andThen(cancel, collect))
   }
 })
+
+const summaryOf = ({ status }: RunResult.RunResult<string>): Result.Result<string, string> => {
+  switch (status._tag) {
+    case "Completed":
+      return Result.succeed(status.answer)
+    case "StepLimitReached":
+      return Result.fail(`The parent did not end after ${status.maxSteps} steps`)
+    case "Blocked":
+      return Result.fail(`The parent was blocked by ${status.guardrail}: ${status.reason}`)
+    case "InvalidReport":
+      return Result.fail(`The parent gave no answer: ${status.issues.join("; ")}`)
+    default:
+      return Result.fail(`The parent ended without an answer: ${status._tag}`)
+  }
+}

@@ -2,8 +2,8 @@
  * First messages for models: a line of words, and below it the facts as JSON.
  * JSON keeps any file name in one piece, whatever is in it.
  */
-import { type Message } from "@mandate/core"
-import { Result, Schema } from "effect"
+import type { Message } from "@mandate/core"
+import { type Result, Schema } from "effect"
 
 /** Writes a brief. */
 export const write = (words: string, facts: Schema.Json): string => `${words}\n${JSON.stringify(facts)}`

@@ -4,8 +4,8 @@
  */
 import { ChildFailure, type RunEvent } from "@mandate/core"
 import { Option, Schema } from "effect"
-import { escape } from "./Escape.ts"
 import { Verdict } from "./Folder.ts"
+import { count, escape } from "./Text.ts"
 import { LinksFound } from "./Tools.ts"
 
 /** What is known of a file whose child is at work. */
@@ -49,7 +49,7 @@ export const after = (
       const place = event.depth === 0 ? "the parent" : path === undefined ? "a file" : escape(path)
       return [
         progress,
-        `${count(progress)} a model call failed (${event.reason}), attempt ${event.attempt + 1}: ${place}`
+        `${position(progress)} a model call failed (${event.reason}), attempt ${event.attempt + 1}: ${place}`
       ]
     }
     default:
@@ -57,7 +57,7 @@ export const after = (
   }
 }
 
-const count = ({ done, files }: Progress): string => `[${String(done).padStart(String(files).length)}/${files}]`
+const position = ({ done, files }: Progress): string => `[${String(done).padStart(String(files).length)}/${files}]`
 
 const withWork = (progress: Progress, runId: string, work: Work): Progress => ({
   ...progress,
@@ -73,7 +73,7 @@ const started = (progress: Progress, runId: string, input: unknown): readonly [P
   if (work === undefined || work.path !== undefined || Option.isNone(task)) return [progress]
   return [
     withWork(progress, runId, { ...work, path: task.value.path }),
-    `${count(progress)} ${escape(task.value.path)}: started`
+    `${position(progress)} ${escape(task.value.path)}: started`
   ]
 }
 
@@ -104,7 +104,7 @@ const settled = (
   const path = escape(work?.path ?? "a file")
   if (failure !== undefined) {
     const next = { ...progress, atWork, done: progress.done + 1 }
-    return [next, `${count(next)} ${path}: failed. ${escape(ChildFailure.message(failure))}`]
+    return [next, `${position(next)} ${path}: failed. ${escape(ChildFailure.message(failure))}`]
   }
   const { broken, links } = work ?? { broken: 0, links: 0 }
   const next = {
@@ -116,6 +116,8 @@ const settled = (
   }
   return [
     next,
-    `${count(next)} ${path}: ${links} links, ${broken} broken; so far ${next.links} links, ${next.broken} broken`
+    `${position(next)} ${path}: ${count(links, "link")}, ${broken} broken; so far ${
+      count(next.links, "link")
+    }, ${next.broken} broken`
   ]
 }

@@ -1,8 +1,8 @@
 /**
  * Formats a total for a terminal of 80 columns.
  */
-import { escape } from "./Escape.ts"
 import * as Report from "./Report.ts"
+import { count, escape } from "./Text.ts"
 
 const maxWidth = 80
 const gap = "  "
@@ -38,8 +38,6 @@ const summary = ({ broken, files, links }: Report.AuditResult, failed: number): 
     ...(failed === 0 ? [] : [`${count(failed, "file")} not audited`])
   ].join(", ")
 }
-
-const count = (n: number, noun: string): string => `${n} ${noun}${n === 1 ? "" : "s"}`
 
 /** Gives two columns the width they want, and half each at least when both want more than there is. */
 const share = (free: number, left: number, right: number): readonly [number, number] => {

@@ -101,7 +101,7 @@ export class AgentBuilder<out O, out R = never> implements Pipeable {
 
   /** Sets limits of a run, field by field. Default: none. */
   withBudget(budget: Budget): AgentBuilder<O, R> {
-    return new AgentBuilder(AgentSpec.update(this.spec, { budget: { ...this.spec.budget, ...budget } }))
+    return new AgentBuilder(AgentSpec.withBudget(this.spec, budget))
   }
 
   /** Sets what happens when a child fails, field by field. */
@@ -129,6 +129,31 @@ export class AgentBuilder<out O, out R = never> implements Pipeable {
 
 /**
  * Defines an agent that answers in text. `id` has 1 to 52 of `[a-zA-Z0-9_-]`.
+ *
+ * **Example** (An agent that delegates)
+ *
+ * ```ts
+ * import { AgentBuilder, Mandate, TypedAgent } from "@mandate/core"
+ * import { ScriptedModel, Step } from "@mandate/testing"
+ * import { Effect } from "effect"
+ *
+ * const scribe = TypedAgent.text("scribe", { description: "Writes prose from notes" })
+ * const editor = AgentBuilder.make("editor")
+ *   .withInstructions("You plan, delegate and write.")
+ *   .withSubagents([scribe], { maxConcurrentChildren: 2 })
+ *
+ * const program = Effect.gen(function*() {
+ *   const agent = yield* editor.build()
+ *   const { status } = yield* agent.run("Write about tides")
+ *   return status._tag === "Completed" ? status.answer : status._tag
+ * }).pipe(Effect.provide([
+ *   Mandate.layerMemory,
+ *   ScriptedModel.layer({
+ *     editor: [Step.taskOf(scribe, { description: "Two lines on tides" }), Step.text("The sea rises and falls.")],
+ *     scribe: [Step.text("It rises. It falls.")]
+ *   })
+ * ]))
+ * ```
  *
  * @category constructors
  * @since 0.1.0

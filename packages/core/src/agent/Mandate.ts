@@ -31,6 +31,23 @@ export {
  * this process. Closing it interrupts them and leaves them open, to be
  * recovered.
  *
+ * **Example** (Another store, another lease)
+ *
+ * ```ts
+ * import { Mandate, MemoryRunStore, RuntimeConfig } from "@mandate/core"
+ * import { Duration, Layer } from "effect"
+ *
+ * const runtime = Mandate.layer.pipe(
+ *   Layer.provide(MemoryRunStore.layer),
+ *   Layer.provide(Layer.succeed(RuntimeConfig, {
+ *     leaseTtl: Duration.seconds(30),
+ *     leaseRenewal: Duration.seconds(10),
+ *     cancelGrace: Duration.seconds(5),
+ *     closeGrace: Duration.seconds(5)
+ *   }))
+ * )
+ * ```
+ *
  * @category layers
  * @since 0.1.0
  */

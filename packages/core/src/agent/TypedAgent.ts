@@ -102,7 +102,7 @@ export class TypedAgent<in out I, in out O, out R = never> implements Pipeable {
 
   /** Sets limits of a run, field by field. Default: none. */
   withBudget(budget: Budget): TypedAgent<I, O, R> {
-    return new TypedAgent(AgentSpec.update(this.spec, { budget: { ...this.spec.budget, ...budget } }))
+    return new TypedAgent(AgentSpec.withBudget(this.spec, budget))
   }
 
   /** Sets what happens when a child fails, field by field. */
@@ -204,6 +204,22 @@ export const make = <I, IE, IRD, IRE, O, OE, ORD, ORE>(id: string, options: {
 /**
  * Defines a subagent that takes a description of its task and reports in text.
  * All text subagents of a parent are offered through the one tool `task`.
+ *
+ * **Example** (A text subagent, run with no parent)
+ *
+ * ```ts
+ * import { Mandate, TypedAgent } from "@mandate/core"
+ * import { ScriptedModel, Step } from "@mandate/testing"
+ * import { Effect } from "effect"
+ *
+ * const scribe = TypedAgent.text("scribe", { description: "Writes prose from notes" })
+ *
+ * const program = Effect.gen(function*() {
+ *   const bound = yield* scribe.bind()
+ *   const outcome = yield* bound.run({ description: "Two lines on tides" })
+ *   return outcome._tag === "Reported" ? outcome.report : outcome._tag
+ * }).pipe(Effect.provide([Mandate.layerMemory, ScriptedModel.layer({ scribe: [Step.text("It rises. It falls.")] })]))
+ * ```
  *
  * @category constructors
  * @since 0.1.0

@@ -4,6 +4,8 @@
  *
  * @since 0.1.0
  */
+import * as Duration from "effect/Duration"
+import * as Option from "effect/Option"
 import type * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import type { Budget } from "../values/Budget.ts"
@@ -91,7 +93,7 @@ export const defaultReasks = 1
 export const make = (
   base: Pick<AgentSpec, "id" | "role" | "description"> & Partial<Pick<AgentSpec, "input" | "report">>
 ): AgentSpec =>
-  Object.freeze({
+  freeze({
     id: base.id,
     role: base.role,
     description: base.description,
@@ -117,7 +119,23 @@ export const make = (
  * @category combinators
  * @since 0.1.0
  */
-export const update = (self: AgentSpec, patch: Partial<AgentSpec>): AgentSpec => Object.freeze({ ...self, ...patch })
+export const update = (self: AgentSpec, patch: Partial<AgentSpec>): AgentSpec => freeze({ ...self, ...patch })
+
+/**
+ * Sets limits of a run, field by field.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const withBudget = (self: AgentSpec, { timeout, ...counts }: Budget): AgentSpec =>
+  update(self, {
+    budget: {
+      ...self.budget,
+      ...counts,
+      // A duration may be given as something its owner can change. What is no duration is refused at bind.
+      ...(timeout === undefined ? {} : { timeout: Option.getOrElse(Duration.fromInput(timeout), () => timeout) })
+    }
+  })
 
 /**
  * Adds tools after those that are there.
@@ -148,4 +166,18 @@ export const addSubagents = (
  * @since 0.1.0
  */
 export const withModel = (self: AgentSpec, modelId: string | undefined, settings: ModelSettings): AgentSpec =>
-  update(self, { modelId, settings: structuredClone(settings) })
+  update(self, { modelId, settings: deepFreeze(structuredClone(settings)) })
+
+// Freezes the parts that are plain data; schemas, tools, schedules and effects look after themselves.
+const freeze = (spec: AgentSpec): AgentSpec => {
+  for (const part of [spec.settings, spec.tools, spec.subagents, spec.delegation, spec.childFailure, spec.budget]) {
+    Object.freeze(part)
+  }
+  return Object.freeze(spec)
+}
+
+const deepFreeze = <A>(value: A): A => {
+  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value
+  Object.values(value).forEach(deepFreeze)
+  return Object.freeze(value)
+}

@@ -65,10 +65,11 @@ export interface ToolSource {
  * @category constructors
  * @since 0.1.0
  */
-export const make = (toolkit: Toolkit.Any, handlers: object | Effect.Effect<object, unknown, unknown>): ToolSource => ({
-  tools: Object.values(toolkit.tools),
-  handlers: isEffect(handlers) ? Effect.map(handlers, byName) : Effect.succeed(byName(handlers))
-})
+export const make = (toolkit: Toolkit.Any, handlers: object | Effect.Effect<object, unknown, unknown>): ToolSource =>
+  Object.freeze({
+    tools: Object.freeze(Object.values(toolkit.tools)),
+    handlers: isEffect(handlers) ? Effect.map(handlers, byName) : Effect.succeed(byName(handlers))
+  })
 
 const isEffect = (
   handlers: object | Effect.Effect<object, unknown, unknown>

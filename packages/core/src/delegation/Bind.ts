@@ -22,7 +22,6 @@ import type * as Json from "../values/Json.ts"
 import * as JsonCodec from "../values/JsonCodec.ts"
 import type { ModelTool } from "../values/ModelRequest.ts"
 import * as RunLimits from "../values/RunLimits.ts"
-import * as SchemaIssues from "../values/SchemaIssues.ts"
 import type { BoundSpec } from "./BoundSpec.ts"
 import * as DefinitionCheck from "./DefinitionCheck.ts"
 import * as TaskTool from "./TaskTool.ts"
@@ -199,10 +198,7 @@ const answerCheck = (
     ? Effect.catch(report.fromModel(json), (error) => Effect.mapError(report.decode(json), () => error))
     : report.fromModel(json)
   return Effect.provideContext(
-    Effect.map(
-      Effect.result(Effect.flatMap(read, report.encode) as Effect.Effect<Json.Json, Schema.SchemaError>),
-      Result.mapError(SchemaIssues.lines)
-    ),
+    Effect.result(Effect.flatMap(read, report.encode) as Effect.Effect<Json.Json, JsonCodec.Issues>),
     context
   )
 }

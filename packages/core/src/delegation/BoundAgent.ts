@@ -12,7 +12,6 @@ import * as Json from "../values/Json.ts"
 import type { RunError } from "../values/RunError.ts"
 import { childFailure } from "../values/RunOutcome.ts"
 import type { TaskOutcome } from "../values/RunResult.ts"
-import * as SchemaIssues from "../values/SchemaIssues.ts"
 import type { BoundSpec } from "./BoundSpec.ts"
 import * as Runs from "./Runs.ts"
 import * as Standing from "./Standing.ts"
@@ -52,8 +51,7 @@ const encode = (
         Effect.map(spec.input.decode(encoded), (value) => ({ value, json: Json.canonical(encoded) }))),
       {
         onSuccess: ({ json, value }) => Effect.succeed({ json, prompt: spec.prompt(value, json) }),
-        onFailure: (error) =>
-          RunFailure.fail({ _tag: "InvalidInput", field: "input", issues: SchemaIssues.lines(error) })
+        onFailure: (issues) => RunFailure.fail({ _tag: "InvalidInput", field: "input", issues })
       }
     ) as Effect.Effect<{ readonly json: string; readonly prompt: string }, RunError>,
     spec.agent.context

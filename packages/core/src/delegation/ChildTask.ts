@@ -138,6 +138,8 @@ const noUsage: Usage.RunUsage = { own: Usage.zero, tree: Usage.zero }
 const child = Effect.fnUntraced(function*(self: Task): Effect.fn.Return<DriveEnd, Lost> {
   const { drive, subagent } = self
   const { runtime } = drive
+  // A slot that a closing run gives back may reach a call that is about to be interrupted.
+  if (runtime.host.isClosing(drive.run.runId)) return yield* Effect.never
   const fresh = starting(self)
   const started = ActiveRun.started(fresh, Ids.runId(fresh.threadId, 0))
   const lease = yield* runtime.lease

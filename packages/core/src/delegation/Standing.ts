@@ -12,7 +12,6 @@ import type * as Ids from "../values/Ids.ts"
 import type { RunError } from "../values/RunError.ts"
 import type { Settled } from "../values/RunOutcome.ts"
 import type { Completed, CurrentStatus, Refused, RunResult, SettledRun } from "../values/RunResult.ts"
-import * as SchemaIssues from "../values/SchemaIssues.ts"
 import type { BoundSpec } from "./BoundSpec.ts"
 
 interface Place {
@@ -102,11 +101,9 @@ const answer = <O>(spec: BoundSpec, place: Place, json: unknown): Effect.Effect<
   spec.report === undefined
     ? Effect.succeed(json as O)
     : Effect.provideContext(
-      Effect.catch(spec.report.decode(json), (error) =>
-        RunFailure.fail({
-          _tag: "CorruptRun",
-          ...place,
-          detail: `answer: ${SchemaIssues.lines(error).join("; ")}`
-        })) as Effect.Effect<O, RunError>,
+      Effect.catch(
+        spec.report.decode(json),
+        (issues) => RunFailure.fail({ _tag: "CorruptRun", ...place, detail: `answer: ${issues.join("; ")}` })
+      ) as Effect.Effect<O, RunError>,
       spec.agent.context
     )

@@ -16,7 +16,6 @@ import type { Branch } from "../loop/Branch.ts"
 import type { Drive, LoopTool, ToolCall } from "../loop/Drive.ts"
 import { decodeText } from "../loop/HandlerTool.ts"
 import * as Json from "../values/Json.ts"
-import * as SchemaIssues from "../values/SchemaIssues.ts"
 import type { BoundSpec } from "./BoundSpec.ts"
 import * as ChildTask from "./ChildTask.ts"
 import * as TaskMessage from "./TaskMessage.ts"
@@ -123,7 +122,7 @@ const delegate = Effect.fnUntraced(function*(
     ),
     context as never
   ))
-  if (Result.isFailure(input)) return invalidInput(drive, SchemaIssues.lines(input.failure).join("; "))
+  if (Result.isFailure(input)) return invalidInput(drive, input.failure.join("; "))
   const task = { json: input.success.json, prompt: subagent.prompt(input.success.value, input.success.json) }
   return yield* ChildTask.run({ drive, call, subagent, policy: parent.childFailure, task })
 })

@@ -4,7 +4,7 @@
  *
  * @since 0.1.0
  */
-import type { AssistantPart, Message } from "../values/Message.ts"
+import { type AssistantPart, type Message, text } from "../values/Message.ts"
 
 /**
  * Ids of all tool calls in some messages.
@@ -33,7 +33,8 @@ export const addAll = (ids: Set<string>, parts: ReadonlyArray<AssistantPart>): v
 /**
  * Rewrites the ids that are empty or taken, from the position of their call,
  * and the names that no provider takes; results that a provider gave beside
- * its own calls follow them. Parts that are fine are given back as they are.
+ * its own calls follow them. Text that is blank as a whole, which providers
+ * refuse too, is left out. Parts that are fine are given back as they are.
  *
  * **Details**
  *
@@ -54,7 +55,8 @@ export const unique = (
   const used = new Set<string>()
   const renamed = new Map<string, string>()
   let index = 0
-  return parts.map((part) => {
+  const isBlank = text(parts).trim() === ""
+  return parts.filter((part) => part.type !== "text" || !isBlank).map((part) => {
     if (part.type === "tool-result") {
       const id = renamed.get(part.id)
       const name = acceptable(part.name, offered)

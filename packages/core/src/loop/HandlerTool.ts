@@ -22,13 +22,11 @@ import type * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
-import type * as Schema from "effect/Schema"
 import { ToolContext } from "../definition/ToolContext.ts"
 import type { AnyHandler } from "../definition/ToolSource.ts"
 import * as Json from "../values/Json.ts"
 import type { JsonCodec } from "../values/JsonCodec.ts"
 import type { ToolOutput } from "../values/Message.ts"
-import * as SchemaIssues from "../values/SchemaIssues.ts"
 import * as ActiveRun from "./ActiveRun.ts"
 import { type Branch, failed } from "./Branch.ts"
 import type { Drive, LoopTool, ToolCall } from "./Drive.ts"
@@ -91,7 +89,7 @@ const execute = Effect.fnUntraced(function*(
 ): Effect.fn.Return<Branch, ToolScope.Lost> {
   const params = yield* erase(Effect.result(codecs.parameters.fromModel(json)))
   if (Result.isFailure(params)) {
-    return failed("InvalidArguments", `The arguments are not valid: ${issues(params.failure)}`)
+    return failed("InvalidArguments", `The arguments are not valid: ${params.failure.join("; ")}`)
   }
   const tool = call.part.name
   const place = () => ({
@@ -158,10 +156,10 @@ const branchOf = (
   if (exit._tag === "Success") {
     return Effect.matchEffect(erase(codecs.success.encode(exit.value)), {
       onSuccess: (value) => Effect.succeed(done(value, false)),
-      onFailure: (error) =>
+      onFailure: (issues) =>
         Effect.as(
-          Effect.logWarning(`The result of the tool "${tool}" has no JSON form: ${issues(error)}`),
-          failed("InvalidResult", `The result of the tool has no JSON form: ${issues(error)}`)
+          Effect.logWarning(`The result of the tool "${tool}" has no JSON form: ${issues.join("; ")}`),
+          failed("InvalidResult", `The result of the tool has no JSON form: ${issues.join("; ")}`)
         )
     })
   }
@@ -184,5 +182,3 @@ const toolFailed = (tool: string, cause: Cause.Cause<unknown>): Effect.Effect<Br
     Effect.logError(`The tool "${tool}" failed unexpectedly`, cause),
     failed("ToolFailed", "The tool failed unexpectedly")
   )
-
-const issues = (error: Schema.SchemaError): string => SchemaIssues.lines(error).join("; ")

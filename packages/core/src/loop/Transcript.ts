@@ -71,7 +71,8 @@ export const make = (earlier: ReadonlyArray<Message>, prompt: string, spent: Usa
  */
 export const addStep = (self: Transcript, record: StepRecord): void => {
   flushReask(self)
-  self.messages.push({ role: "assistant", content: record.response.parts })
+  // Providers refuse an assistant message without content.
+  if (record.response.parts.length > 0) self.messages.push({ role: "assistant", content: record.response.parts })
   self.own = Usage.add(self.own, record.usage)
   self.step++
   if (record.verdict._tag === "Refused" || record.verdict._tag === "Cut") self.refusals++

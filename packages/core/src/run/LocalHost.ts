@@ -18,6 +18,8 @@
  * @since 0.1.0
  */
 import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -179,7 +181,12 @@ export const make = (options: {
   })
 
   return Effect.acquireRelease(
-    Effect.succeed<RunHost>({ drive, cancel, isLive: (runId) => live.has(runId) }),
+    Effect.succeed<RunHost>({
+      drive,
+      cancel,
+      isClosing: (runId) => live.get(runId)?.isClosing === true,
+      isLive: (runId) => live.has(runId)
+    }),
     () => shutdown
   )
 }
@@ -215,7 +222,8 @@ const interruptLeavesFirst = Effect.fnUntraced(function*(
   runs: ReadonlyArray<LiveRun>,
   grace: Duration.Duration
 ): Effect.fn.Return<void> {
-  const clock = yield* Effect.clockWith(Effect.succeed)
+  const context = yield* Effect.context<never>()
+  const clock = Context.get(context, Clock.Clock)
   const until = clock.currentTimeMillisUnsafe() + Duration.toMillis(grace)
   const depth = (run: LiveRun) => run.request.fence.threadId.split("/").length
   const depths = [...new Set(runs.map(depth))].sort((a, b) => b - a)
@@ -225,7 +233,8 @@ const interruptLeavesFirst = Effect.fnUntraced(function*(
     const left = until - clock.currentTimeMillisUnsafe()
     const running = fibers.filter((fiber) => fiber.pollUnsafe() === undefined)
     if (left > 0 && running.length > 0) {
-      yield* Effect.interruptible(Effect.timeoutOption(Fiber.awaitAll(running), left))
+      // Who cancels may be interrupted itself; the wait has a fiber of its own, which the grace ends.
+      yield* Fiber.await(Effect.runForkWith(context)(Effect.timeoutOption(Fiber.awaitAll(running), left)))
     }
   }
 })

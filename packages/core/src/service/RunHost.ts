@@ -61,6 +61,9 @@ export interface RunHost {
    */
   readonly drive: (request: DriveRequest) => Effect.Effect<Effect.Effect<DriveEnd>>
 
+  /** Whether a drive of the run is being closed here, so that nothing below it may start. */
+  readonly isClosing: (runId: string) => boolean
+
   /** Whether a drive of the run is in progress here. */
   readonly isLive: (runId: string) => boolean
 

@@ -5,6 +5,7 @@
  */
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
+import * as JsonWalk from "./JsonWalk.ts"
 
 /**
  * Any JSON value.
@@ -40,7 +41,8 @@ export const canonical = (value: Json): string => {
 }
 
 /**
- * Parses JSON text of at most `maxBytes` UTF-8 bytes.
+ * Parses JSON text of at most `maxBytes` UTF-8 bytes that nests no deeper than
+ * schemas can follow.
  *
  * **Details**
  *
@@ -54,9 +56,12 @@ export const parse = (text: string, maxBytes: number): Result.Result<Json, strin
   if (text.length > maxBytes || Buffer.byteLength(text) > maxBytes) {
     return Result.fail(`the text is larger than ${maxBytes} bytes`)
   }
-  return Result.mapError(
-    Result.try(() => JSON.parse(text) as Json),
-    () => "the text is not JSON"
+  return Result.flatMap(
+    Result.mapError(Result.try(() => JSON.parse(text) as Json), () => "the text is not JSON"),
+    (value) => {
+      const problem = JsonWalk.endless(value)
+      return problem === undefined ? Result.succeed(value) : Result.fail(problem)
+    }
   )
 }
 

@@ -9,6 +9,17 @@ import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { Json } from "./Json.ts"
+import * as JsonWalk from "./JsonWalk.ts"
+import * as SchemaIssues from "./SchemaIssues.ts"
+
+/**
+ * What is wrong with a value, a line each: a path, and what was expected
+ * there. Nothing is quoted.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Issues = ReadonlyArray<string>
 
 /**
  * A schema compiled for JSON, once.
@@ -25,9 +36,9 @@ import type { Json } from "./Json.ts"
  * @since 0.1.0
  */
 export interface JsonCodec<A> {
-  readonly decode: (json: unknown) => Effect.Effect<A, Schema.SchemaError, unknown>
-  readonly encode: (value: unknown) => Effect.Effect<Json, Schema.SchemaError, unknown>
-  readonly fromModel: (json: unknown) => Effect.Effect<A, Schema.SchemaError, unknown>
+  readonly decode: (json: unknown) => Effect.Effect<A, Issues, unknown>
+  readonly encode: (value: unknown) => Effect.Effect<Json, Issues, unknown>
+  readonly fromModel: (json: unknown) => Effect.Effect<A, Issues, unknown>
   readonly modelSchema: { readonly [key: string]: Json }
   readonly isWrapped: boolean
 }
@@ -56,12 +67,18 @@ export const make = <A>(schema: Schema.Codec<A, any, any, any>): Result.Result<J
     const modelSchema = isWrapped
       ? yield* attempt(() => Tool.getJsonSchemaFromSchema(Schema.Struct({ [wrapperKey]: schema })) as JsonSchemaObject)
       : root
-    const decode = Schema.decodeUnknownEffect(codec, allErrors)
-    const encode = Schema.encodeUnknownEffect(codec, allErrors)
-    const unwrap = Schema.decodeUnknownEffect(wrapper, allErrors)
+    const decode = withIssues(Schema.decodeUnknownEffect(codec, allErrors))
+    const encode = withIssues(Schema.encodeUnknownEffect(codec, allErrors))
+    const unwrap = withIssues(Schema.decodeUnknownEffect(wrapper, allErrors))
     return {
       decode,
-      encode: (value) => Effect.flatMap(encode(value), asJson),
+      encode: (value) =>
+        Effect.andThen(
+          refuse(JsonWalk.endless(value)),
+          Effect.tap(encode(value), (json) =>
+            // Schemas such as `Schema.Any` encode to themselves, JSON or not.
+            refuse(JsonWalk.notJson(json)))
+        ) as Effect.Effect<Json, Issues, unknown>,
       fromModel: isWrapped ? (json) => Effect.map(unwrap(json), (wrapped) => wrapped[wrapperKey] as A) : decode,
       modelSchema,
       isWrapped
@@ -72,8 +89,12 @@ type JsonSchemaObject = { readonly [key: string]: Json }
 
 const allErrors = { errors: "all" } as const
 
-// Schemas such as `Schema.Any` encode to themselves, JSON or not.
-const asJson = Schema.decodeUnknownEffect(Schema.Json)
+const withIssues =
+  <A>(apply: (value: unknown) => Effect.Effect<A, Schema.SchemaError, unknown>) =>
+  (value: unknown): Effect.Effect<A, Issues, unknown> => Effect.mapError(apply(value), SchemaIssues.lines)
+
+const refuse = (problem: string | undefined): Effect.Effect<void, Issues> =>
+  problem === undefined ? Effect.void : Effect.fail([problem])
 
 const attempt = <A>(compile: () => A): Result.Result<A, string> =>
   Result.try({

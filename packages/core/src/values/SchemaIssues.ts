@@ -5,6 +5,7 @@
  */
 import type * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
+import * as JsonWalk from "./JsonWalk.ts"
 import * as Utf8 from "./Utf8.ts"
 
 /**
@@ -21,7 +22,7 @@ import * as Utf8 from "./Utf8.ts"
  */
 export const lines = (error: Schema.SchemaError): ReadonlyArray<string> => {
   const all = format(error.issue).issues.map(({ message, path }) =>
-    Utf8.cut(`${pathText(path ?? [])}: ${firstLine(message)}`, maxLineBytes)
+    Utf8.cut(`${JsonWalk.pathText((path ?? []).map(keyOf))}: ${firstLine(message)}`, maxLineBytes)
   )
   return all.length <= maxIssues ? all : [...all.slice(0, maxIssues), `and ${all.length - maxIssues} more`]
 }
@@ -52,12 +53,7 @@ const format = SchemaIssue.makeFormatterStandardSchemaV1({
   checkHook: () => undefined
 })
 
-const pathText = (path: ReadonlyArray<PropertyKey | { readonly key: PropertyKey }>): string => {
-  const text = path.map((segment) => {
-    const key = typeof segment === "object" ? segment.key : segment
-    return typeof key === "number" || /^\d+$/.test(String(key)) ? `[${String(key)}]` : `.${String(key)}`
-  }).join("")
-  return text === "" ? "the value" : text.replace(/^\./, "")
-}
+const keyOf = (segment: PropertyKey | { readonly key: PropertyKey }): PropertyKey =>
+  typeof segment === "object" ? segment.key : segment
 
 const firstLine = (text: string): string => text.split("\n", 1)[0] ?? text

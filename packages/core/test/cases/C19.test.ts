@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AgentBuilder, MemoryRunStore, RuntimeConfig, TypedAgent, Usage } from "@mandate/core"
+import { AgentBuilder, MemoryRunStore, TypedAgent, Usage } from "@mandate/core"
 import { Script, ScriptedModel, Step } from "@mandate/testing"
-import { Arbitrary, Duration, Effect, Fiber, Layer, Schema } from "effect"
+import { Arbitrary, Effect, Fiber, Schema } from "effect"
 import * as Tool from "effect/ai/Tool"
 import * as Toolkit from "effect/ai/Toolkit"
 import * as Trees from "../support/Trees.ts"
@@ -107,13 +107,7 @@ describe("C19", () => {
     Effect.gen(function*() {
       const store = MemoryRunStore.make()
       const model = yield* ScriptedModel.make(scripts(Step.again(Step.hang(), used(3, 1, Step.text("done")))))
-      const config = Layer.succeed(RuntimeConfig, {
-        leaseTtl: Duration.seconds(15),
-        leaseRenewal: Duration.seconds(5),
-        cancelGrace: Duration.seconds(5),
-        closeGrace: Duration.zero
-      })
-      const process = Trees.runtimeOf(ScriptedModel.layerOf(model), store).pipe(Layer.provide(config))
+      const process = Trees.runtimeOf(ScriptedModel.layerOf(model), store)
       yield* Effect.gen(function*() {
         const agent = yield* top.build()
         yield* agent.start("Go", { threadId: "t" })

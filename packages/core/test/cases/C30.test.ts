@@ -236,4 +236,31 @@ describe("C30 values that cannot be encoded", () => {
         scale: [Step.report({ ...encoded, at: "not a date" }), Step.report({ ...encoded, size: "many" })]
       })
     ])))
+
+  it.effect("C30 what a model nests too deep to be walked is that call's failure, and the run goes on", () =>
+    Effect.gen(function*() {
+      const child = TypedAgent.make("child", { description: "Never runs", input: Schema.Json, report: Schema.Json })
+      const bound = yield* odd(Schema.String, "").withSubagents([child]).withReasks(1)
+        .withTools(Toolkit.make(Deep), { deep: () => Effect.succeed("seen") })
+        .bind()
+      const outcome = yield* bound.run("Go")
+
+      assert.strictEqual(outcome._tag, "Reported")
+      const model = yield* ScriptedModel.ScriptedModel
+      const [, second] = yield* model.requests
+      assert.deepStrictEqual(toolResults(second!.request).map(({ isError }) => isError), [true, true])
+    }).pipe(Effect.provide([
+      Mandate.layerMemory,
+      ScriptedModel.layer({
+        odd: [
+          Step.calls(Step.rawCall("deep", nested("data")), Step.rawCall("task_child", nested("value"))),
+          Step.rawCall("submit_report", nested("value")),
+          Step.report("done")
+        ]
+      })
+    ])))
 })
+
+const Deep = Tool.make("deep", { parameters: Schema.Struct({ data: Schema.Unknown }), success: Schema.String })
+
+const nested = (key: string): string => `{"${key}":${"[".repeat(50_000)}${"]".repeat(50_000)}}`

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type RunRow, ToolContext } from "@mandate/core"
 import { ScriptedModel, StrictProvider, TestRuntime } from "@mandate/testing"
-import { Effect, Fiber, Layer, Ref, Scope } from "effect"
+import { Effect, Fiber, Layer, Ref, type Scope } from "effect"
 import { TestClock } from "effect/testing"
 import * as CrashingStore from "../support/CrashingStore.ts"
 import { type Tree, trees } from "../support/RedriveTrees.ts"

@@ -9,24 +9,33 @@ import {
   type ModelRequest,
   RunEvent,
   type RunRow,
-  RunStore
+  RunStore,
+  RuntimeConfig
 } from "@mandate/core"
 import { FixedIds, type Script, ScriptedModel, StrictProvider } from "@mandate/testing"
-import { Effect, Layer, Schema } from "effect"
+import { Duration, Effect, Layer, Schema } from "effect"
 
 /** A runtime over a store, with a scripted model that rejects what a strict provider would. */
 export const runtime = (
   scripts: Script.Scripts,
   store: RunStore.RunStore["Service"] = MemoryRunStore.make()
-) => runtimeOf(ScriptedModel.layer(scripts), store)
+) => Layer.provideMerge(runtimeOf(ScriptedModel.layer(scripts), store), FixedIds.layer)
 
-/** A runtime over a store, with a model that is there already. */
+/** A runtime over a store, with a model that is there already. Closing it waits for nothing. */
 export const runtimeOf = <E>(
   model: Layer.Layer<ScriptedModel.ScriptedModel | ModelRegistry.ModelRegistry, E>,
   store: RunStore.RunStore["Service"]
 ) =>
   Layer.provideMerge(Mandate.layer, Layer.succeed(RunStore.RunStore, store)).pipe(
-    Layer.provideMerge(Layer.mergeAll(StrictProvider.layer(model), FixedIds.layer))
+    Layer.provide(Layer.succeed(RuntimeConfig, {
+      leaseTtl: Duration.seconds(15),
+      leaseRenewal: Duration.seconds(5),
+      cancelGrace: Duration.seconds(5),
+      closeGrace: Duration.zero
+    })),
+    Layer.provideMerge(StrictProvider.layer(model)),
+    // Two of them at once are two processes.
+    Layer.fresh
   )
 
 /** Fails if a request broke a rule of strict providers. */
@@ -106,3 +115,6 @@ export const ends = (threadId: string) =>
   )
 
 const tagOf = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Struct({ _tag: Schema.String })))
+
+/** What the runtimes of this module give. */
+export type Services = Layer.Success<ReturnType<typeof runtimeOf>>

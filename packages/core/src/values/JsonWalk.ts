@@ -1,0 +1,80 @@
+/**
+ * Looks through values for what JSON cannot carry, and says where it is.
+ *
+ * @since 0.1.0
+ */
+import * as Predicate from "effect/Predicate"
+
+/**
+ * The most levels a value may nest. Schemas are applied by recursion, and what
+ * nests deeper could overflow the stack.
+ *
+ * @category constants
+ * @since 0.1.0
+ */
+export const maxDepth = 256
+
+/**
+ * Finds a cycle or a nesting of more than {@link maxDepth} levels in any value,
+ * and gives a line that names the path.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const endless = (value: unknown): string | undefined => walk(value, [], [], () => undefined)
+
+/**
+ * Finds the first thing in a value that is not JSON, and gives a line that
+ * names the path.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const notJson = (value: unknown): string | undefined =>
+  walk(value, [], [], (leaf) => isJsonLeaf(leaf) ? undefined : "Expected a JSON value")
+
+/**
+ * A path as lines name it: `facts[0].claim`, or `the value` for the root.
+ *
+ * @category formatting
+ * @since 0.1.0
+ */
+export const pathText = (path: ReadonlyArray<PropertyKey>): string => {
+  const text = path.map((key) => /^\d+$/.test(String(key)) ? `[${String(key)}]` : `.${String(key)}`).join("")
+  return text === "" ? "the value" : text.replace(/^\./, "")
+}
+
+const walk = (
+  value: unknown,
+  path: ReadonlyArray<string>,
+  above: ReadonlyArray<object>,
+  leafProblem: (leaf: unknown) => string | undefined
+): string | undefined => {
+  const say = (problem: string) => `${pathText(path)}: ${problem}`
+  if (!isNode(value)) {
+    const problem = leafProblem(value)
+    return problem === undefined ? undefined : say(problem)
+  }
+  if (above.includes(value)) return say("Expected no cycle")
+  if (above.length >= maxDepth) return `the value: Expected at most ${maxDepth} levels of nesting`
+  const inside = [...above, value]
+  for (const [key, item] of Object.entries(value)) {
+    const found = walk(item, [...path, key], inside, leafProblem)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+// Dates, maps and other built-in objects are leaves: a schema takes them whole.
+const isNode = (value: unknown): value is object =>
+  Array.isArray(value) || (Predicate.isObject(value) && !builtIn.has(Object.prototype.toString.call(value)))
+
+const builtIn: ReadonlySet<string> = new Set(
+  ["Date", "Map", "Set", "RegExp", "Promise", "WeakMap", "WeakSet", "Uint8Array", "ArrayBuffer", "URL"].map((name) =>
+    `[object ${name}]`
+  )
+)
+
+const isJsonLeaf = (leaf: unknown): boolean =>
+  leaf === null || typeof leaf === "string" || typeof leaf === "boolean" ||
+  (typeof leaf === "number" && Number.isFinite(leaf))

@@ -1,0 +1,65 @@
+import { assert, describe, it } from "@effect/vitest"
+import { execFile } from "node:child_process"
+import { promisify } from "node:util"
+
+// Every module that a process loads for one import, by its address.
+const script = (specifier: string) => `
+import { registerHooks } from "node:module"
+const loaded = []
+registerHooks({ load: (url, context, next) => { loaded.push(url); return next(url, context) } })
+await import(${JSON.stringify(specifier)})
+process.stdout.write(JSON.stringify(loaded))
+`
+
+const loadedBy = async (specifier: string): Promise<ReadonlyArray<string>> => {
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    ["--conditions=mandate-source", "--input-type=module", "--eval", script(specifier)],
+    { cwd: new URL("..", import.meta.url), maxBuffer: 8 * 1024 * 1024 }
+  )
+  return (JSON.parse(stdout) as ReadonlyArray<string>).map((url) => url.split("/node_modules/").at(-1)!)
+}
+
+const core = loadedBy("@mandate/core")
+
+const within = (modules: ReadonlyArray<string>, folder: string): ReadonlyArray<string> =>
+  modules.filter((module) => module.startsWith(`effect/dist/${folder}/`)).sort()
+
+describe("import \"@mandate/core\"", () => {
+  it("loads the sources of the core", async () => {
+    const modules = await core
+
+    assert.isTrue(modules.some((module) => module.endsWith("packages/core/src/index.ts")))
+    assert.include(modules, "effect/dist/Effect.js")
+  })
+
+  it("loads no package but itself and effect", async () => {
+    const others = (await core).filter((module) =>
+      !module.startsWith("effect/") && !module.startsWith("node:") && !module.includes("/packages/core/src/")
+    )
+
+    assert.deepStrictEqual(others, [])
+  })
+
+  it.each(["cluster", "persistence", "rpc", "sql", "workflow"])("loads nothing of effect/%s", async (folder) => {
+    assert.deepStrictEqual(within(await core, folder), [])
+  })
+
+  it("loads of effect/http only what effect/Schema loads by itself", async () => {
+    const modules = within(await core, "http")
+
+    assert.isNotEmpty(modules)
+    assert.deepStrictEqual(modules, within(await loadedBy("effect/Schema"), "http"))
+  })
+
+  it("loads of effect/ai only what effect/ai/Tool loads by itself", async () => {
+    assert.deepStrictEqual(within(await core, "ai"), within(await loadedBy("effect/ai/Tool"), "ai"))
+  })
+
+  it("loads neither the root module of effect nor what only tests need", async () => {
+    const modules = await core
+
+    assert.notInclude(modules, "effect/dist/index.js")
+    assert.deepStrictEqual(within(modules, "testing"), [])
+  })
+})

@@ -1,0 +1,191 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Arbitrary, Deferred, Effect, Exit, Fiber, Schema } from "effect"
+import { TestClock } from "effect/testing"
+import * as Slots from "../../src/delegation/Slots.ts"
+
+const Seconds = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 12 }))
+const Bound = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 4 }))
+const End = Schema.Literals(["success", "failure", "defect"])
+
+// Calls that come and go at times of their own. Some are interrupted, whether they wait, hold or are gone by then.
+const Call = Schema.Struct({ arrives: Seconds, holds: Seconds, end: End, interrupted: Schema.NullOr(Seconds) })
+const calls = Arbitrary.array(Arbitrary.schema(Call), { maxLength: 10 })
+const inputs = { bound: Bound, calls, seed: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1000 })) }
+
+interface Trace {
+  readonly waiting: Set<number>
+  readonly holding: Set<number>
+  readonly entered: Array<number>
+  readonly faults: Array<string>
+  peak: number
+}
+
+const enter = (trace: Trace, bound: number, order: number) =>
+  Effect.sync(() => {
+    trace.waiting.delete(order)
+    trace.holding.add(order)
+    trace.entered.push(order)
+    trace.peak = Math.max(trace.peak, trace.holding.size)
+    if (trace.holding.size > bound) trace.faults.push(`${trace.holding.size} hold ${bound} slots`)
+    const before = [...trace.waiting].filter((other) => other < order)
+    if (before.length > 0) trace.faults.push(`${order} came before ${before.join()}`)
+    // Nobody waits while a slot is free.
+    if (trace.waiting.size > 0 && trace.holding.size < bound && trace.entered.length === 0) trace.faults.push("idle")
+  })
+
+const ended = (end: typeof End.Type, order: number): Effect.Effect<number, string> =>
+  end === "success" ? Effect.succeed(order) : end === "failure" ? Effect.fail("failed") : Effect.die("broken")
+
+// Every slot is free: that many can hold one at once, and not one more.
+const assertAllFree = Effect.fnUntraced(function*(slots: Slots.Slots, bound: number) {
+  let holding = 0
+  const fibers = yield* Effect.forEach(
+    Array.from({ length: bound + 1 }, (_, index) => index),
+    (order) =>
+      Effect.forkChild(slots.hold(order, Effect.andThen(Effect.sync(() => holding++), Effect.never)), {
+        startImmediately: true
+      })
+  )
+  yield* Effect.yieldNow
+  assert.strictEqual(holding, bound)
+  yield* Fiber.interruptAll(fibers)
+})
+
+describe("Slots", () => {
+  it.effect.prop(
+    "keep the bound and the order of the calls, however each ends, and are all free at the end",
+    inputs,
+    ({ bound, calls, seed }) =>
+      Effect.gen(function*() {
+        const slots = Slots.make(bound)
+        const trace: Trace = { waiting: new Set(), holding: new Set(), entered: [], faults: [], peak: 0 }
+        // Orders that differ from the order of arrival.
+        const orderOf = (index: number) => (index * 7 + seed) % 11
+
+        const fibers = yield* Effect.forEach(calls, (call, index) => {
+          const order = orderOf(index)
+          const body = enter(trace, bound, order).pipe(
+            // Ends never fall on the time of an arrival or an interruption.
+            Effect.andThen(Effect.sleep(call.holds * 1000 + index + 1)),
+            Effect.andThen(ended(call.end, order)),
+            Effect.ensuring(Effect.sync(() => trace.holding.delete(order)))
+          )
+          return Effect.sleep(call.arrives * 1000).pipe(
+            Effect.andThen(Effect.suspend(() => {
+              trace.waiting.add(order)
+              return Effect.ensuring(slots.hold(order, body), Effect.sync(() => trace.waiting.delete(order)))
+            })),
+            Effect.forkChild({ startImmediately: true })
+          )
+        })
+        yield* Effect.forEach(calls, (call, index) =>
+          call.interrupted === null
+            ? Effect.void
+            : Effect.sleep(call.interrupted * 1000 + 500).pipe(
+              Effect.andThen(Fiber.interrupt(fibers[index]!)),
+              Effect.forkChild({ startImmediately: true })
+            ))
+        yield* TestClock.adjust("10 minutes")
+        const exits = yield* Effect.forEach(fibers, Fiber.await)
+
+        assert.deepStrictEqual(trace.faults, [])
+        assert.deepStrictEqual([trace.holding.size, trace.waiting.size], [0, 0])
+        exits.forEach((exit, index) => {
+          if (Exit.hasInterrupts(exit)) return assert.isNotNull(calls[index]!.interrupted)
+          assert.strictEqual(Exit.isSuccess(exit), calls[index]!.end === "success")
+        })
+        yield* assertAllFree(slots, bound)
+      })
+  )
+
+  it.effect("let as many in at once as there are, and the others in the order of their calls", () =>
+    Effect.gen(function*() {
+      const slots = Slots.make(2)
+      const entered: Array<number> = []
+      const hold = (order: number) =>
+        slots.hold(order, Effect.andThen(Effect.sync(() => entered.push(order)), Effect.sleep("1 second")))
+
+      const fiber = yield* Effect.forkChild(
+        Effect.forEach([5, 9, 4, 0, 7, 2], hold, { concurrency: "unbounded" }),
+        { startImmediately: true }
+      )
+      const seen = [[...entered]]
+      for (let second = 0; second < 2; second++) {
+        yield* TestClock.adjust("1 second")
+        seen.push([...entered])
+      }
+      yield* TestClock.adjust("1 second")
+      yield* Fiber.join(fiber)
+
+      assert.deepStrictEqual(seen, [[5, 9], [5, 9, 0, 2], [5, 9, 0, 2, 4, 7]])
+    }))
+
+  it.effect("give the slot on when the one it was given to is interrupted before it could start", () =>
+    Effect.gen(function*() {
+      const slots = Slots.make(1)
+      const ends = yield* Deferred.make<void>()
+      const started: Array<string> = []
+      const holder = yield* Effect.forkChild(slots.hold(0, Deferred.await(ends)), { startImmediately: true })
+      const unlucky = yield* Effect.forkChild(slots.hold(1, Effect.sync(() => started.push("unlucky"))), {
+        startImmediately: true
+      })
+      const next = yield* Effect.forkChild(slots.hold(2, Effect.sync(() => started.push("next"))), {
+        startImmediately: true
+      })
+
+      // Once the holder has ended, the slot is the unlucky one's, which is interrupted in the same moment.
+      holder.addObserver(() => unlucky.interruptUnsafe())
+      yield* Deferred.succeed(ends, undefined)
+      yield* Fiber.join(next)
+
+      assert.deepStrictEqual(started, ["next"])
+      assert.isTrue(Exit.hasInterrupts(yield* Fiber.await(unlucky)))
+      yield* assertAllFree(slots, 1)
+    }))
+
+  it.effect("free a slot only after the finalizers of what held it", () =>
+    Effect.gen(function*() {
+      const slots = Slots.make(1)
+      const trace: Array<string> = []
+      const holder = yield* Effect.forkChild(
+        slots.hold(
+          0,
+          Effect.onInterrupt(Effect.never, () =>
+            Effect.andThen(Effect.sleep("5 seconds"), Effect.sync(() => trace.push("closed"))))
+        ),
+        { startImmediately: true }
+      )
+      const next = yield* Effect.forkChild(
+        slots.hold(
+          1,
+          Effect.sync(() =>
+            trace.push("next")
+          )
+        ),
+        {
+          startImmediately: true
+        }
+      )
+
+      holder.interruptUnsafe()
+      yield* TestClock.adjust("4 seconds")
+      assert.deepStrictEqual(trace, [])
+      yield* TestClock.adjust("1 second")
+      yield* Fiber.join(next)
+
+      assert.deepStrictEqual(trace, ["closed", "next"])
+    }))
+
+  it.effect("forget those that stop waiting", () =>
+    Effect.gen(function*() {
+      const slots = Slots.make(1)
+      const holder = yield* Effect.forkChild(slots.hold(0, Effect.never), { startImmediately: true })
+      const waiting = yield* Effect.forEach([1, 2, 3], (order) =>
+        Effect.forkChild(slots.hold(order, Effect.never), { startImmediately: true }))
+
+      yield* Fiber.interruptAll(waiting)
+      yield* Fiber.interrupt(holder)
+
+      yield* assertAllFree(slots, 1)
+    }))
+})
