@@ -31,7 +31,7 @@ export const auditor: TypedAgent.TypedAgent<FileTask, FileReport, Folder> = Type
    - links: the number of links that list_links gave
    - broken: one entry for each target whose check said ok: false, with its line, the target as link, and the reason of the check. An empty list when all is well.
 
-If list_links fails, report links 0 and one broken entry with line 0, an empty link, and the reason of the failure. If check_target fails, its target is broken for the reason of the failure.
+If list_links gives an error, report links 0 and one broken entry with line 0, an empty link, and the error as its reason. If check_target gives an error, its target is broken, with the error as the reason.
 
 Report only what the tools said. Never guess, correct or leave out a result.`
   )

@@ -102,7 +102,7 @@ const conclude = Effect.fnUntraced(function*(options: Options.Options, { failure
   const output = yield* Output
   const result = Report.total(reports)
   if (options.json) {
-    for (const { file, message } of failures) yield* output.log(`Not audited: ${escape(file)}: ${escape(message)}`)
+    for (const line of Table.notAudited(failures)) yield* output.log(line)
   }
   yield* output.print(options.json ? Report.json(result) : Table.format(result, failures))
   return Report.exitCode(result, failures)

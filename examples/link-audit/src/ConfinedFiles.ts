@@ -1,11 +1,13 @@
 /**
  * File access that cannot leave one folder.
  */
-import { Array, ByteSize, Effect, FileSystem, Order, Path, type PlatformError, Schema } from "effect"
+import { Array, ByteSize, Effect, FileSystem, Order, Path, type PlatformError, Schema, Semaphore } from "effect"
 import { Reason } from "./Reason.ts"
 
 /** Bytes that a Markdown file may have. A larger one is not read at all. */
 export const maxBytes = 5_000_000
+
+const maxOpen = 16
 
 /** The folder to audit cannot be opened or listed. */
 export class FolderError extends Schema.TaggedError<FolderError>("link-audit/FolderError")("FolderError", {
@@ -69,6 +71,9 @@ export const make = Effect.fnUntraced(function*(
 
   const folderError = (error: PlatformError.PlatformError) =>
     new FolderError({ folder, reason: isMissing(error) ? "missing" : "unreadable" })
+  // A process may have few files open, and an audit asks for many at once.
+  const opening = (yield* Semaphore.make(maxOpen)).withPermits(1)
+
   const fileError = (path: string) => (error: PlatformError.PlatformError) =>
     new FileError({ path, reason: isMissing(error) ? "missing" : "unreadable" })
 
@@ -112,7 +117,7 @@ export const make = Effect.fnUntraced(function*(
     if (ByteSize.isGreaterThan(size, ByteSize.bytes(maxBytes))) {
       return yield* new FileError({ path, reason: "too large" })
     }
-    const bytes = yield* Effect.mapError(fs.readFile(realPath), fileError(path))
+    const bytes = yield* Effect.mapError(opening(fs.readFile(realPath)), fileError(path))
     return yield* Effect.try({
       try: () => new TextDecoder("utf-8", { fatal: true }).decode(bytes),
       catch: () => new FileError({ path, reason: "not UTF-8" })
@@ -122,7 +127,7 @@ export const make = Effect.fnUntraced(function*(
   return {
     markdownFiles: Effect.map(walk(""), Array.sort(Order.String)),
     locate,
-    names: ({ path, realPath }) => Effect.mapError(fs.readDirectory(realPath), fileError(path)),
+    names: ({ path, realPath }) => Effect.mapError(opening(fs.readDirectory(realPath)), fileError(path)),
     read
   }
 })

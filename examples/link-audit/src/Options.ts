@@ -50,12 +50,19 @@ Checks the links of the Markdown files in a folder, by default the docs of the
 repository that link-audit is in.
 
   --json           print {"files","links","broken"} as JSON instead of a table
-  --trace FILE     write what the agents did to FILE
+  --trace FILE     write the events of the agents to FILE, as JSON lines
   --concurrency N  audit N files at once, 1 to ${maxConcurrency} (default: ${defaults.concurrency})
   --help           print this text
 
+A scripted model does the work, unless these variables name another one:
+
+  MANDATE_MODEL    openai-compatible/<model>
+  OPENAI_BASE_URL  where it is, such as http://localhost:11434/v1
+  OPENAI_API_KEY   its key; any text for a server that asks for none
+
 Exit code: 0 no broken link; 1 a broken link or a file that cannot be read;
-2 wrong usage, or the folder cannot be opened; 3 a model or a subagent failed.`
+2 wrong usage, or the folder cannot be opened; 3 a model or a subagent failed;
+130 cancelled.`
 
 /** Reads the arguments that follow the command's name. `--help` wins over whatever else is there, right or wrong. */
 export const parse = Effect.fnUntraced(function*(args: ReadonlyArray<string>): Effect.fn.Return<Options, UsageError> {

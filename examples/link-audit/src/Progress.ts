@@ -97,11 +97,12 @@ const finished = (
 const settled = (
   progress: Progress,
   { childRunId, failure }: Extract<RunEvent.RunEvent, { readonly _tag: "TaskSettled" }>
-): readonly [Progress, string] => {
+): readonly [Progress, string?] => {
   const work = progress.atWork.get(childRunId)
   const atWork = new Map(progress.atWork)
   atWork.delete(childRunId)
   const path = escape(work?.path ?? "a file")
+  if (failure?._tag === "Cancelled") return [{ ...progress, atWork }]
   if (failure !== undefined) {
     const next = { ...progress, atWork, done: progress.done + 1 }
     return [next, `${position(next)} ${path}: failed. ${escape(ChildFailure.message(failure))}`]

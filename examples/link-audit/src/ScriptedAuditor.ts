@@ -21,7 +21,7 @@ export const next = (messages: ReadonlyArray<Message.Message>): Result.Result<Mo
     const { path } = yield* understood(Brief.read(Report.FileTask, messages))
     const [list] = resultsOf(messages, "list_links")
     if (list === undefined) return call({ tool: "list_links", arguments: { path } })
-    if (list.isError) return report(Report.unreadable(path, (yield* decode(ToolError, list)).reason))
+    if (list.isError) return report(Report.unreadable(path, (yield* decode(ToolError, list)).error))
 
     const { links, targets } = yield* decode(LinksFound, list)
     const checks = resultsOf(messages, "check_target")
@@ -50,7 +50,7 @@ const report = (report: Report.FileReport): Move => call({ tool: "submit_report"
 /** The reason against a target, none for a sound one. */
 const reasonOf = (check: Message.ToolResultPart): Result.Result<Report.BrokenLink["reason"] | undefined, string> =>
   check.isError
-    ? Result.map(decode(ToolError, check), ({ reason }) => reason)
+    ? Result.map(decode(ToolError, check), ({ error }) => error)
     : Result.map(decode(Verdict, check), (verdict) => verdict.ok ? undefined : verdict.reason)
 
 const decode = <A>(schema: Schema.Codec<A, unknown>, { output }: Message.ToolResultPart): Result.Result<A, string> =>

@@ -9,6 +9,7 @@ import * as Brief from "./Brief.ts"
 import { type Move, resultsOf } from "./Program.ts"
 import type { FileReport } from "./Report.ts"
 import { TaskResult } from "./TaskResults.ts"
+import { count } from "./Text.ts"
 
 /** The next move of the parent. */
 export const next = (messages: ReadonlyArray<Message.Message>): Result.Result<Move, string> =>
@@ -35,12 +36,14 @@ const summary = (results: ReadonlyArray<Message.ToolResultPart>): string => {
   const unread = reports.filter((report) => report.broken.some(({ line }) => line === 0))
   const failed = results.length - reports.length
   return [
-    `${reports.length} of ${results.length} files were audited; they have ${links} links.`,
+    `Audited ${reports.length} of ${count(results.length, "file")}, with ${count(links, "link")}.`,
     broken.length === 0
       ? "No link is broken."
-      : `${broken.length} of them are broken, most in ${worst(reports)}; most frequent: ${mostFrequent(broken)}.`,
-    ...(unread.length === 0 ? [] : [`${unread.length} could not be read.`]),
-    ...(failed === 0 ? [] : [`${failed} could not be audited.`])
+      : `Broken: ${count(broken.length, "link")}, most of them in ${worst(reports)}; most frequent: ${
+        mostFrequent(broken)
+      }.`,
+    ...(unread.length === 0 ? [] : [`Not readable: ${count(unread.length, "file")}.`]),
+    ...(failed === 0 ? [] : [`Not audited: ${count(failed, "file")}.`])
   ].join(" ")
 }
 

@@ -14,10 +14,24 @@ const gap = "  "
 export const format = (result: Report.AuditResult, failures: ReadonlyArray<Report.Failure> = []): string =>
   [
     ...rows(result.broken),
-    ...failures.map(({ file, message }) => `Not audited: ${escape(file)}: ${escape(message)}`),
+    ...notAudited(failures),
     ...(result.broken.length + failures.length > 0 ? [""] : []),
     summary(result, failures.length)
   ].join("\n")
+
+/** A line for each file that was not audited; where very many have one reason, for the first of them. */
+export const notAudited = (failures: ReadonlyArray<Report.Failure>): ReadonlyArray<string> =>
+  [...new Set(failures.map(({ message }) => message))].flatMap((message) => {
+    const files = failures.filter((failure) => failure.message === message).map(({ file }) => file)
+    const shown = files.length > maxFilesPerReason ? files.slice(0, maxFilesPerReason - 1) : files
+    const more = files.length - shown.length
+    return [
+      ...shown.map((file) => `Not audited: ${escape(file)}: ${escape(message)}`),
+      ...(more === 0 ? [] : [`Not audited: ${count(more, "file")} more: ${escape(message)}`])
+    ]
+  })
+
+const maxFilesPerReason = 10
 
 const rows = (broken: ReadonlyArray<Report.Row>): ReadonlyArray<string> => {
   const places = broken.map((row) => escape(Report.isUnreadable(row) ? row.file : `${row.file}:${row.line}`))

@@ -10,7 +10,7 @@ import * as Folder from "./Folder.ts"
 import { Reason } from "./Reason.ts"
 
 /** Schema for why a tool could not do its work: what its model reads as the error. */
-export const ToolError = Schema.Struct({ reason: Reason })
+export const ToolError = Schema.Struct({ error: Reason })
 
 /**
  * Schema for what `list_links` gives: how many links the file has, and those
@@ -46,10 +46,10 @@ export const handlers = Effect.map(Folder.Folder, (folder) => ({
   list_links: ({ path }: { readonly path: string }) =>
     folder.listLinks(path).pipe(
       Effect.map(({ targets, web }) => ({ links: web + targets.length, targets })),
-      Effect.mapError(reasonOf)
+      Effect.mapError(errorOf)
     ),
   check_target: ({ path, target }: { readonly path: string; readonly target: string }) =>
-    Effect.mapError(folder.checkTarget(path, target), reasonOf)
+    Effect.mapError(folder.checkTarget(path, target), errorOf)
 }))
 
-const reasonOf = ({ reason }: FileError): typeof ToolError.Type => ({ reason })
+const errorOf = ({ reason }: FileError): typeof ToolError.Type => ({ error: reason })

@@ -26,6 +26,8 @@ NodeRuntime.runMain(command, {
 
 // The first Ctrl-C cancels the audit, which takes a moment. npm passes it on a
 // second time at once; whoever presses it again later does not want to wait.
+// The signal's own action ends the process whatever it is at, which `exit` does
+// not while a file is being opened.
 process.once("SIGINT", () => {
-  setTimeout(() => process.on("SIGINT", () => process.exit(cancelledExitCode)), 500).unref()
+  setTimeout(() => process.removeAllListeners("SIGINT"), 500).unref()
 })

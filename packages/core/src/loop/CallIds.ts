@@ -53,12 +53,13 @@ export const unique = (
   offered: ReadonlySet<string>
 ): ReadonlyArray<AssistantPart> => {
   const used = new Set<string>()
-  const renamed = new Map<string, string>()
+  // Ids of the provider's own calls, by the id they came with, until their result is there.
+  const awaited = new Map<string, Array<string>>()
   let index = 0
   const isBlank = text(parts).trim() === ""
   return parts.filter((part) => part.type !== "text" || !isBlank).map((part) => {
     if (part.type === "tool-result") {
-      const id = renamed.get(part.id)
+      const id = awaited.get(part.id)?.shift()
       const name = acceptable(part.name, offered)
       return id === undefined && name === part.name ? part : { ...part, id: id ?? part.id, name }
     }
@@ -70,7 +71,7 @@ export const unique = (
     }
     index++
     used.add(id)
-    renamed.set(part.id, id)
+    if (part.providerExecuted === true) awaited.set(part.id, [...awaited.get(part.id) ?? [], id])
     const name = acceptable(part.name, offered)
     return id === part.id && name === part.name ? part : { ...part, id, name }
   })

@@ -138,8 +138,18 @@ const runAlone = (
       })),
       { startImmediately: true }
     ),
-    (fiber) => Effect.onInterrupt(Fiber.await(fiber), () => Fiber.interrupt(fiber))
+    (fiber) =>
+      Effect.onInterrupt(
+        Fiber.await(fiber),
+        () => Effect.flatMap(Effect.andThen(Fiber.interrupt(fiber), Fiber.await(fiber)), reportLate)
+      )
   )
+
+// Nobody waits for the result any more; a failure is worth a line.
+const reportLate = (exit: Exit.Exit<unknown, unknown>): Effect.Effect<void> =>
+  exit._tag === "Success" || Cause.hasInterruptsOnly(exit.cause)
+    ? Effect.void
+    : Effect.logWarning("A tool failed after its call had been given up", exit.cause)
 
 const branchOf = (
   codecs: ToolCodecs,

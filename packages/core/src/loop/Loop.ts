@@ -90,8 +90,8 @@ const steps = Effect.fnUntraced(function*(
       const failure = branches.find((branch) => branch._tag === "Fail")
       if (failure !== undefined) return yield* fail(self, transcript, failure.failure, run.spent)
       if (branches.some((branch) => branch._tag === "Waiting")) return yield* suspend(self, transcript, branches)
-      tasks += ToolCalls.countTasks(self, record)
     }
+    tasks += ToolCalls.countTasks(self, record)
     Transcript.addResults(
       transcript,
       record,

@@ -147,7 +147,9 @@ export const make = (options: {
 
   const cancel = (runId: string): Effect.Effect<boolean, StoreError | Fenced> =>
     Effect.uninterruptible(Effect.gen(function*() {
-      const runs = treeOf(runId).filter((run) => !run.isClosing)
+      const closing = live.get(runId)
+      if (closing?.isClosing === true) return yield* Effect.as(Deferred.await(closing.done), true)
+      const runs = treeOf(runId)
       for (const run of runs) run.isClosing = true
       yield* interruptLeavesFirst(runs, cancelGrace)
       const outcome: Settled = { _tag: "Cancelled" }

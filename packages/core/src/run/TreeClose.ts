@@ -41,7 +41,7 @@ export interface Plan {
 
 /**
  * Plans the close of a tree: `top` is how its first run ends, the others end
- * `Cancelled`, or as they failed.
+ * `Cancelled`.
  *
  * **Details**
  *
@@ -60,7 +60,7 @@ export const plan = Effect.fnUntraced(function*(
   const order: Array<Closed> = []
   for (const loaded of [...tree].reverse()) {
     const settled = yield* settledChildren(store, loaded.row)
-    const next = closeOne(loaded, loaded === tree[0] ? top.outcome : undefined, top.notRun, settled, closed)
+    const next = closeOne(loaded, loaded === tree[0] ? top.outcome : { _tag: "Cancelled" }, top.notRun, settled, closed)
     if (Result.isFailure(next)) return Result.fail(next.failure)
     closed.set(loaded.row.runId, next.success)
     order.unshift(next.success)
@@ -88,7 +88,7 @@ const settledChildren = (store: RunStore["Service"], row: RunRow): Effect.Effect
 
 const closeOne = (
   loaded: LoadedRun,
-  given: Settled | undefined,
+  outcome: Settled,
   notRun: string,
   settled: ReadonlyArray<RunRow>,
   closed: ReadonlyMap<string, Closed>
@@ -96,7 +96,6 @@ const closeOne = (
   Result.gen(function*() {
     const open = yield* StoredRun.open(loaded)
     const { records, run } = open
-    const outcome = given ?? (yield* ownEnd(loaded.row))
     const transcript = StoredRun.transcript(open, notRun)
     for (const child of settled) {
       if (records.results.has(resultKey(child.callKey ?? ""))) continue
@@ -119,21 +118,6 @@ const closeOne = (
       }
     }
   })
-
-// A run that had failed by itself keeps its reason.
-const ownEnd = (row: RunRow): Result.Result<Settled, StoredRun.Corrupt> => {
-  if (row.state !== "Failed") return Result.succeed({ _tag: "Cancelled" })
-  return Result.map(StoredRun.failure(row), (failure): Settled => {
-    switch (failure._tag) {
-      case "ModelFailed":
-        return { _tag: "ModelFailed", reason: failure.reason }
-      case "ToolFatal":
-        return { _tag: "ToolFatal", tool: failure.tool }
-      default:
-        return { _tag: "Cancelled" }
-    }
-  })
-}
 
 // Children end before their parents do.
 const eventsOf = (

@@ -90,7 +90,8 @@ const hasEscapedSurrogate = /\\ud[89a-f][0-9a-f]{2}/
 const reviveWellFormed = (_key: string, value: Json): Json => {
   if (typeof value === "string") return value.toWellFormed()
   if (value === null || typeof value !== "object" || Array.isArray(value)) return value
-  const entries = Object.entries(value)
+  // Keys that become one name are taken in one order, whatever order they came in.
+  const entries = Object.entries(value).sort(byKey)
   return entries.every(([key]) => key.isWellFormed())
     ? value
     : Object.fromEntries(entries.map(([key, item]) => [key.toWellFormed(), item]))
@@ -110,6 +111,8 @@ const isSorted = (value: Json): boolean => {
   return true
 }
 
+const byKey = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number => a < b ? -1 : a > b ? 1 : 0
+
 const integerKey = /^\d+$/
 
 const write = (value: Json): string => {
@@ -117,7 +120,7 @@ const write = (value: Json): string => {
   if (Array.isArray(value)) return `[${value.map((item) => write(item ?? null)).join(",")}]`
   const members = Object.entries(value)
     .filter(([, item]) => item !== undefined)
-    .sort(([a], [b]) => a < b ? -1 : a > b ? 1 : 0)
+    .sort(byKey)
     .map(([key, item]) => `${JSON.stringify(key)}:${write(item)}`)
   return `{${members.join(",")}}`
 }

@@ -67,6 +67,11 @@ export const make = <A>(schema: Schema.Codec<A, any, any, any>): Result.Result<J
     const modelSchema = isWrapped
       ? yield* attempt(() => Tool.getJsonSchemaFromSchema(Schema.Struct({ [wrapperKey]: schema })) as JsonSchemaObject)
       : root
+    const keys = propertyNames(modelSchema)
+    const withIssues =
+      <B>(apply: (value: unknown) => Effect.Effect<B, Schema.SchemaError, unknown>) =>
+      (value: unknown): Effect.Effect<B, Issues, unknown> =>
+        Effect.mapError(apply(value), (error) => SchemaIssues.lines(error, (key) => keys.has(key)))
     const decode = withIssues(Schema.decodeUnknownEffect(codec, allErrors))
     const encode = withIssues(Schema.encodeUnknownEffect(codec, allErrors))
     const unwrap = withIssues(Schema.decodeUnknownEffect(wrapper, allErrors))
@@ -89,9 +94,17 @@ type JsonSchemaObject = { readonly [key: string]: Json }
 
 const allErrors = { errors: "all" } as const
 
-const withIssues =
-  <A>(apply: (value: unknown) => Effect.Effect<A, Schema.SchemaError, unknown>) =>
-  (value: unknown): Effect.Effect<A, Issues, unknown> => Effect.mapError(apply(value), SchemaIssues.lines)
+// All names that the schema itself gives to properties, at any level, array indices aside.
+const propertyNames = (schema: Json, names: Set<string> = new Set()): ReadonlySet<string> => {
+  if (Array.isArray(schema)) schema.forEach((item) => propertyNames(item, names))
+  else if (Predicate.isObject(schema)) {
+    for (const [key, item] of Object.entries(schema as JsonSchemaObject)) {
+      if (key === "properties" && Predicate.isObject(item)) Object.keys(item).forEach((name) => names.add(name))
+      propertyNames(item, names)
+    }
+  }
+  return names
+}
 
 const refuse = (problem: string | undefined): Effect.Effect<void, Issues> =>
   problem === undefined ? Effect.void : Effect.fail([problem])

@@ -14,15 +14,21 @@ import * as Utf8 from "./Utf8.ts"
  *
  * **Details**
  *
- * Values are never quoted, so a line can cross from a child to its parent. At
- * most 16 issues of at most 200 bytes each; more are counted on a last line.
+ * Values are never quoted, so a line can cross from a child to its parent. Nor
+ * are keys for which `isKnown` is false: a model can make up the keys of a
+ * record, and a line says `*` for them. At most 16 issues of at most 200 bytes
+ * each; more are counted on a last line.
  *
  * @category formatting
  * @since 0.1.0
  */
-export const lines = (error: Schema.SchemaError): ReadonlyArray<string> => {
+export const lines = (
+  error: Schema.SchemaError,
+  isKnown: (key: string) => boolean = () => true
+): ReadonlyArray<string> => {
+  const shown = (key: PropertyKey) => typeof key === "number" || isKnown(String(key)) ? key : "*"
   const all = format(error.issue).issues.map(({ message, path }) =>
-    Utf8.cut(`${JsonWalk.pathText((path ?? []).map(keyOf))}: ${firstLine(message)}`, maxLineBytes)
+    Utf8.cut(`${JsonWalk.pathText((path ?? []).map(keyOf).map(shown))}: ${sentence(message)}`, maxLineBytes)
   )
   return all.length <= maxIssues ? all : [...all.slice(0, maxIssues), `and ${all.length - maxIssues} more`]
 }
@@ -56,4 +62,8 @@ const format = SchemaIssue.makeFormatterStandardSchemaV1({
 const keyOf = (segment: PropertyKey | { readonly key: PropertyKey }): PropertyKey =>
   typeof segment === "object" ? segment.key : segment
 
-const firstLine = (text: string): string => text.split("\n", 1)[0] ?? text
+// How the JSON codec of a number looks to a text: only the names of what is no JSON number are left.
+const notANumber = "Expected \"Infinity\" | \"-Infinity\" | \"NaN\""
+
+const sentence = (message: string): string =>
+  message === notANumber ? "Expected number" : message.split("\n", 1)[0] ?? ""

@@ -6,11 +6,12 @@ import * as Results from "../support/Results.ts"
 
 const scout = TypedAgent.text("scout", { description: "Looks around" })
 const clerk = TypedAgent.text("clerk", { description: "Writes it down" })
-const counter = TypedAgent.make("counter", {
+const counting = {
   description: "Counts",
   input: Schema.Struct({ what: Schema.String }),
   report: Schema.Struct({ count: Schema.Number })
-})
+}
+const counter = TypedAgent.make("counter", counting)
 const lead = AgentBuilder.make("lead").withSubagents([scout, clerk])
 
 const layers = (scripts: Script.Scripts) =>
@@ -117,6 +118,24 @@ describe("C13 A subagent's name that the model made up", () => {
         assert.deepStrictEqual(started(events), ["run t#0"])
         assert.deepStrictEqual(yield* children, [])
         assert.strictEqual(result.status._tag, "Completed")
+      }).pipe(Effect.provide(layers({ lead: [Step.call(name, { what: "boats" }), Step.text("Then not.")] }))))
+  }
+
+  for (
+    const name of ["task counter", "task.counter", "", " ", "täsk_counter", "task_counter\n", "a".repeat(65), "💥"]
+  ) {
+    const title = JSON.stringify(name).slice(0, 20)
+    it.effect(`C13 the tool ${title}, which no provider takes, is unknown and never becomes one that is offered`, () =>
+      Effect.gen(function*() {
+        const near = ["counter_", "counter__"].map((id) => TypedAgent.make(id, counting))
+        const { events, result } = yield* eventsOf(lead.withSubagents([counter, ...near]))
+
+        const [, second] = yield* (yield* ScriptedModel.ScriptedModel).requestsOf("lead")
+        const [seen] = Results.last(second?.request)
+        assert.strictEqual(seen && Results.reason(seen), "UnknownTool")
+        assert.deepStrictEqual(started(events), ["run t#0"])
+        assert.strictEqual(result.status._tag, "Completed")
+        assert.lengthOf(yield* (yield* StrictProvider.StrictProvider).violations, 0)
       }).pipe(Effect.provide(layers({ lead: [Step.call(name, { what: "boats" }), Step.text("Then not.")] }))))
   }
 

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { AgentBuilder, type Json, Mandate, TypedAgent } from "@mandate/core"
-import { type Script, ScriptedModel, Step } from "@mandate/testing"
+import { Script, ScriptedModel, Step } from "@mandate/testing"
 import { Effect, Layer, Schema } from "effect"
 import * as Results from "../support/Results.ts"
 
@@ -56,10 +56,10 @@ describe("Reports whose root is no object", () => {
         assert.deepStrictEqual({ ...bare.status }, { _tag: "Completed", answer: value })
         assert.deepStrictEqual(fenced.status, bare.status)
       }).pipe(Effect.provide(layers({
-        clerk: {
-          _tag: "Runs",
-          runs: [[Step.text(JSON.stringify(json))], [Step.text(`\`\`\`json\n${JSON.stringify(json)}\n\`\`\``)]]
-        }
+        clerk: Script.runs(
+          [Step.text(JSON.stringify(json))],
+          [Step.text(`\`\`\`json\n${JSON.stringify(json)}\n\`\`\``)]
+        )
       }))))
 
     it.effect(`what is not ${what} is refused inside the wrapper`, () =>
