@@ -12,7 +12,8 @@ import * as Schema from "effect/Schema"
  * **Details**
  *
  * - `system-first`: a system message stands only at the very beginning
- * - `last-message`: there is a last message, and it is the user's or a tool's
+ * - `last-message`: there is a last message, and it is not the system's. An
+ *   assistant's may be last: a paused response is asked for again as it is
  * - `results-follow-calls`: the message after one with tool calls is a tool
  *   message, and no other message is one
  * - `one-result-per-call`: a tool message has exactly one result for each call
@@ -170,7 +171,7 @@ const checkResults = (
 
 const checkLast = (messages: ReadonlyArray<Message.Message>): ReadonlyArray<Broken> => {
   const last = messages.at(-1)?.role
-  return when(last !== "user" && last !== "tool", "last-message", last ?? "no messages")
+  return when(last === undefined || last === "system", "last-message", last ?? "no messages")
 }
 
 const checkIds = (messages: ReadonlyArray<Message.Message>): ReadonlyArray<Broken> => {

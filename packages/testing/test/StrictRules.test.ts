@@ -139,12 +139,12 @@ describe("StrictRules", () => {
     assert.deepStrictEqual(rulesOfMessages(user, calling(resultPart(a)), user), ["one-result-per-call"])
   })
 
-  it("wants system messages first, and a user or tool message last", () => {
+  it("wants system messages first and not last, and takes a paused response as the last", () => {
     const system: Message.Message = { role: "system", content: "You help." }
     assert.deepStrictEqual(rulesOfMessages(system, user), [])
     assert.deepStrictEqual(rulesOfMessages(user, system, user), ["system-first"])
     assert.deepStrictEqual(rulesOfMessages(system, system, user), ["system-first"])
-    assert.deepStrictEqual(rulesOfMessages(user, answer), ["last-message"])
+    assert.deepStrictEqual(rulesOfMessages(user, answer), [])
     assert.deepStrictEqual(rulesOfMessages(system), ["last-message"])
     assert.deepStrictEqual(rulesOfMessages(), ["last-message"])
   })

@@ -33,9 +33,9 @@ export const generated = (
   const text = (index: number) => {
     const next = name((index + 4) % count)
     return [
-      `# File ${index} ${marker}`,
+      `# File ${index}`,
       "",
-      `${marker} [next](../${next}) and [heading](#file-${index}-${marker.toLowerCase()})`,
+      `${marker} [next](../${next}) and [heading](#file-${index})`,
       isWorse(index) ? "[gone](gone.md)" : "[part](..)",
       isWorse(index) ? "[nowhere](#nowhere)" : "[top](#top)",
       "<https://example.org>"

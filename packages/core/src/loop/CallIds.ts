@@ -79,8 +79,12 @@ export const unique = (
 
 const acceptable = (name: string, offered: ReadonlySet<string>): string => {
   if (accepted.test(name)) return name
-  const rewritten = name.replace(/[^a-zA-Z0-9_-]/g, "_").slice(0, maxNameLength - 1) || "_"
-  return offered.has(rewritten) ? `${rewritten}_` : rewritten
+  const letters = name.replace(/[^a-zA-Z0-9_-]/g, "_")
+  // A prefix of its own length tells it from every tool that is offered, whatever their names are.
+  for (let prefix = "";; prefix += "_") {
+    const rewritten = (prefix + letters).slice(0, maxNameLength) || "_"
+    if (!offered.has(rewritten)) return rewritten
+  }
 }
 
 const maxNameLength = 64

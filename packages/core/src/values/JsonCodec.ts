@@ -61,11 +61,13 @@ export const wrapperKey = "value"
 export const make = <A>(schema: Schema.Codec<A, any, any, any>): Result.Result<JsonCodec<A>, string> =>
   Result.gen(function*() {
     const codec = yield* attempt(() => Schema.toCodecJson(schema))
-    const root = yield* attempt(() => resolveRoot(Tool.getJsonSchemaFromSchema(schema) as JsonSchemaObject))
+    const root = yield* attempt(() => resolveRoot(shown(Tool.getJsonSchemaFromSchema(schema) as JsonSchemaObject)))
     const isWrapped = root["type"] !== "object"
     const wrapper = Schema.Struct({ [wrapperKey]: codec })
     const modelSchema = isWrapped
-      ? yield* attempt(() => Tool.getJsonSchemaFromSchema(Schema.Struct({ [wrapperKey]: schema })) as JsonSchemaObject)
+      ? yield* attempt(() =>
+        shown(Tool.getJsonSchemaFromSchema(Schema.Struct({ [wrapperKey]: schema })) as JsonSchemaObject)
+      )
       : root
     const keys = propertyNames(modelSchema)
     const withIssues =
@@ -114,6 +116,24 @@ const attempt = <A>(compile: () => A): Result.Result<A, string> =>
     try: compile,
     catch: (error) => `has no JSON form: ${error instanceof Error ? error.message.split("\n", 1)[0] : "unknown reason"}`
   })
+
+// What a codec takes is not always what a model is to be shown: a number is a number, although the codec also takes
+// the names of what is no JSON number; and what is only said not to be null is an object.
+const shown = <A extends Json>(schema: A): A => simplified(schema) as A
+
+const simplified = (schema: Json): Json => {
+  if (Array.isArray(schema)) return schema.map(simplified)
+  if (!Predicate.isObject(schema)) return schema
+  const { anyOf, ...rest } = schema as JsonSchemaObject
+  if (JSON.stringify(schema) === notNull) return { type: "object", properties: {} }
+  if (Array.isArray(anyOf) && anyOf.length === 2 && JSON.stringify(anyOf[1]) === notFinite) {
+    return { ...simplified(anyOf[0] as Json) as JsonSchemaObject, ...rest }
+  }
+  return Object.fromEntries(Object.entries(schema).map(([key, item]) => [key, simplified(item as Json)]))
+}
+
+const notNull = JSON.stringify({ not: { type: "null" } })
+const notFinite = JSON.stringify({ type: "string", enum: ["Infinity", "-Infinity", "NaN"] })
 
 // A class or a recursive schema stands behind a reference; models are shown the object itself.
 const resolveRoot = (root: JsonSchemaObject): JsonSchemaObject => {

@@ -1,0 +1,4 @@
+import { MemoryRunStore } from "@mandate/core"
+import { runStoreContract } from "./runStoreContract.ts"
+
+runStoreContract("MemoryRunStore", () => MemoryRunStore.layer)
