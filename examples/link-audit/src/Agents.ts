@@ -57,7 +57,8 @@ Use only what the reports say.`
       maxConcurrentChildren: concurrency,
       // A model that slips may delegate a file twice.
       maxTasksPerTurn: files * 2,
-      maxReportBytes: 1_000_000
+      // A report may be as large as any answer of a model.
+      maxReportBytes: 8 * 1024 * 1024
     })
     // One file a step at worst, and then the summary.
     .withMaxSteps(files + 10)

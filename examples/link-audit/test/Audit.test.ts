@@ -1,6 +1,6 @@
 import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
-import { Message, type ModelClient, ModelError } from "@mandate/core"
+import { type Message, type ModelClient, ModelError } from "@mandate/core"
 import { StrictRules } from "@mandate/testing"
 import { Effect, Result } from "effect"
 import type { Move, Program } from "../src/Program.ts"
@@ -11,14 +11,14 @@ import * as InProcess from "./support/InProcess.ts"
 
 const files = {
   "a.md": "[b](b.md) [gone](gone.md)\n[none](#none)",
-  "b.md": "# B\n[a](a.md#x) <https://example.org>",
+  "b.md": "# B\n[a](a.md#nowhere) <https://example.org>",
   "c.md": "no links"
 }
 
 const table = [
-  "a.md:1  gone.md  missing",
-  "a.md:2  #none    no such heading",
-  "b.md:2  a.md#x   no such heading",
+  "a.md:1  gone.md       missing",
+  "a.md:2  #none         no such heading",
+  "b.md:2  a.md#nowhere  no such heading",
   "",
   "5 links in 3 files: 3 broken"
 ]

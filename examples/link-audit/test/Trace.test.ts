@@ -1,19 +1,26 @@
 import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import type { RunEvent } from "@mandate/core"
-import { Effect } from "effect"
+import { Effect, FileSystem, Layer, PlatformError } from "effect"
+import { Output } from "../src/Output.ts"
+import * as Trace from "../src/Trace.ts"
 import * as Files from "./support/Files.ts"
 import * as InProcess from "./support/InProcess.ts"
 
 const timeout = 60_000
 
-/** Most runs of children that were live at once. */
-const peak = (events: ReadonlyArray<RunEvent.RunEvent>): number => {
+/** Most children that were live at once, from the events that begin and end one. */
+const peak = (
+  events: ReadonlyArray<RunEvent.RunEvent>,
+  [begins, ends] = ["RunStarted", "RunSettled"],
+  depth = 1
+): number => {
   let live = 0
   let most = 0
   for (const event of events) {
-    if (event._tag === "RunStarted" && event.depth === 1) most = Math.max(most, ++live)
-    if (event._tag === "RunSettled" && event.depth === 1) live--
+    if (!("depth" in event) || event.depth !== depth) continue
+    if (event._tag === begins) most = Math.max(most, ++live)
+    if (event._tag === ends) live--
   }
   return most
 }
@@ -94,4 +101,28 @@ it.layer(NodeServices.layer)("the trace of an audit", (it) => {
         fileLinks
       )
     }), timeout)
+
+  it.effect("says once that it is not whole when it cannot be written any more", () =>
+    Effect.gen(function*() {
+      const log: Array<string> = []
+      const output = Layer.succeed(Output, {
+        print: () => Effect.void,
+        log: (line) => Effect.sync(() => void log.push(line))
+      })
+      const full = PlatformError.systemError({ _tag: "Unknown", module: "FileSystem", method: "write" })
+      const fs = yield* FileSystem.FileSystem
+      const file = yield* fs.open(`${yield* fs.makeTempDirectoryScoped()}/t`, { flag: "w" })
+      const trace = yield* Trace.open("t.jsonl").pipe(
+        Effect.provide(output),
+        Effect.provideService(FileSystem.FileSystem, {
+          ...fs,
+          open: () => Effect.succeed({ ...file, writeAll: () => Effect.fail(full) })
+        })
+      )
+
+      yield* trace.write([])
+      yield* trace.write([])
+
+      assert.deepStrictEqual(log, ["The trace is not whole, since \"t.jsonl\" cannot be written: the system refuses"])
+    }))
 })

@@ -64,8 +64,8 @@ export const layer: Layer.Layer<Mandate, never, RunStore> = Layer.effect(
     )
     const events = RunEvents.make()
     yield* Effect.addFinalizer(() => Effect.ignore(store.release(holder)))
-    yield* Effect.flatMap(lease, store.renew).pipe(
-      Effect.catch((error) => Effect.logError("The leases could not be renewed", error)),
+    yield* Effect.flatMap(lease, (request) => store.renew(request)).pipe(
+      Effect.catchCause((cause) => Effect.logError("The leases could not be renewed", cause)),
       Effect.repeat(Schedule.spaced(config.leaseRenewal)),
       Effect.forkScoped
     )

@@ -117,7 +117,7 @@ export const make = <I, A, O>(
       Effect.flatMap(StartRun.threadOf(runtime, config), (threadId) => begin(threadId, input, config, false))
     )
   const outcome = (started: StartRun.Started) =>
-    Effect.flatMap(started.wait, (end) => Effect.flatMap(ended(started, end), result))
+    Effect.flatMap(started.wait, (end) => Effect.flatMap(ended(runtime, started, end), result))
   const cancelling = (started: StartRun.Started) =>
     Effect.onInterrupt(
       outcome(started),
@@ -173,12 +173,19 @@ export const make = <I, A, O>(
   }
 }
 
-const ended = ({ runId, threadId }: StartRun.Started, end: DriveEnd): Effect.Effect<Ended, RunError> => {
+const ended = (
+  runtime: BoundSpec["runtime"],
+  { runId, threadId }: StartRun.Started,
+  end: DriveEnd
+): Effect.Effect<Ended, RunError> => {
   switch (end._tag) {
     case "Failed":
       return RunFailure.fail(RunFailure.reason(threadId, end.failure))
     case "Lost":
-      return RunFailure.fail({ _tag: "ThreadBusy", threadId })
+      return Effect.map(
+        ThreadVerbs.endOfLost(runtime, threadId, runId),
+        (settled) => ({ threadId, runId, end: { _tag: "Settled", ...settled } })
+      )
     default:
       return Effect.succeed({ threadId, runId, end })
   }

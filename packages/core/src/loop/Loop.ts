@@ -118,7 +118,8 @@ const settle = (
       : []),
     { ...origin, at, _tag: "RunSettled", status: outcome._tag, usage }
   ]
-  return Effect.as(
+  // Once it has begun, an interruption waits for it: how the run ended is then known here too.
+  return Effect.uninterruptible(Effect.as(
     self.journal.settle(
       {
         outcome: JSON.stringify(outcome),
@@ -130,7 +131,7 @@ const settle = (
       self.run.limits.childRetention
     ),
     { _tag: "Settled", outcome, usage }
-  )
+  ))
 }
 
 const fail = (

@@ -18,8 +18,7 @@
  * @since 0.1.0
  */
 import * as Cause from "effect/Cause"
-import * as Clock from "effect/Clock"
-import * as Context from "effect/Context"
+import type * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -109,40 +108,45 @@ export const make = (options: {
     return plan
   })
 
-  const close = (runs: ReadonlyArray<LiveRun>, plan: TreeClose.Plan | undefined, outcome: Settled): void => {
-    runs.forEach((run, index) => {
-      if (run.fiber?.pollUnsafe() === undefined && run.fiber !== undefined) {
+  const close = (runs: ReadonlyArray<LiveRun>, runId: string, plan: TreeClose.Plan, outcome: Settled): void => {
+    for (const run of runs) {
+      if (run.fiber !== undefined && run.fiber.pollUnsafe() === undefined) {
         lingering.add(run.fiber)
         run.fiber.interruptUnsafe()
       }
       finish(
         run,
-        plan === undefined
-          ? { _tag: "Lost" }
-          : index === 0
+        run.request.fence.runId === runId
           ? { _tag: "Settled", outcome, usage: plan.usage }
           : { _tag: "Settled", outcome: { _tag: "Cancelled" }, usage: noUsage }
       )
-    })
+    }
+  }
+
+  // There was nothing to close: the run has ended, or is about to end, by itself.
+  const letEnd = (runs: ReadonlyArray<LiveRun>): void => {
+    for (const run of runs) {
+      run.isClosing = false
+      const exit = run.fiber?.pollUnsafe()
+      if (exit !== undefined) ended(run, exit)
+    }
   }
 
   const deadline = (run: LiveRun): Effect.Effect<void> =>
     Effect.uninterruptible(Effect.suspend(() => {
       if (run.isClosing || Deferred.isDoneUnsafe(run.done)) return Effect.void
-      const runs = treeOf(run.request.fence.runId)
+      const { runId } = run.request.fence
+      const runs = treeOf(runId)
       for (const one of runs) one.isClosing = true
       const outcome: Settled = { _tag: "BudgetExceeded", limit: "time" }
-      return Effect.matchCauseEffect(
-        settleTree(run.request.fence.runId, { outcome, notRun: "the time budget is used up" }),
-        {
-          onSuccess: (plan) => Effect.sync(() => close(runs, plan, outcome)),
-          onFailure: (cause) =>
-            Effect.andThen(
-              Effect.logError("A deadline could not be enforced", cause),
-              Effect.sync(() => close(runs, undefined, outcome))
-            )
-        }
-      )
+      return Effect.matchCauseEffect(settleTree(runId, { outcome, notRun: "the time budget is used up" }), {
+        onSuccess: (plan) => Effect.sync(() => plan === undefined ? letEnd(runs) : close(runs, runId, plan, outcome)),
+        onFailure: (cause) =>
+          Effect.andThen(
+            Effect.logError("A deadline could not be enforced", cause),
+            Effect.sync(() => letEnd(runs))
+          )
+      })
     }))
 
   const cancel = (runId: string): Effect.Effect<boolean, StoreError | Fenced> =>
@@ -155,9 +159,10 @@ export const make = (options: {
       const outcome: Settled = { _tag: "Cancelled" }
       const plan = yield* Effect.onError(
         settleTree(runId, { outcome, notRun: "the run was cancelled" }),
-        () => Effect.sync(() => close(runs, undefined, outcome))
+        () => Effect.sync(() => letEnd(runs))
       )
-      close(runs, plan, outcome)
+      if (plan === undefined) letEnd(runs)
+      else close(runs, runId, plan, outcome)
       return plan !== undefined
     }))
 
@@ -165,7 +170,12 @@ export const make = (options: {
     Effect.sync(() => {
       const parent = request.parentRunId === undefined ? undefined : live.get(request.parentRunId)
       if (parent?.isClosing === true) return Effect.never
-      return Deferred.await((live.get(request.fence.runId) ?? start(request)).done)
+      const { done } = live.get(request.fence.runId) ?? start(request)
+      // A parent that is closing by now is not to go on with what it waited for.
+      return Effect.flatMap(
+        Deferred.await(done),
+        (end) => parent?.isClosing === true ? Effect.never : Effect.succeed(end)
+      )
     })
 
   const shutdown = Effect.suspend(() => {
@@ -220,26 +230,23 @@ const reportLate = (run: LiveRun, exit: Exit.Exit<unknown, unknown>): void => {
   )
 }
 
-const interruptLeavesFirst = Effect.fnUntraced(function*(
-  runs: ReadonlyArray<LiveRun>,
-  grace: Duration.Duration
-): Effect.fn.Return<void> {
-  const context = yield* Effect.context<never>()
-  const clock = Context.get(context, Clock.Clock)
-  const until = clock.currentTimeMillisUnsafe() + Duration.toMillis(grace)
-  const depth = (run: LiveRun) => run.request.fence.threadId.split("/").length
-  const depths = [...new Set(runs.map(depth))].sort((a, b) => b - a)
-  for (const level of depths) {
-    const fibers = runs.filter((run) => depth(run) === level).flatMap((run) => run.fiber ?? [])
-    for (const fiber of fibers) fiber.interruptUnsafe()
-    const left = until - clock.currentTimeMillisUnsafe()
-    const running = fibers.filter((fiber) => fiber.pollUnsafe() === undefined)
-    if (left > 0 && running.length > 0) {
-      // Who cancels may be interrupted itself; the wait has a fiber of its own, which the grace ends.
-      yield* Fiber.await(Effect.runForkWith(context)(Effect.timeoutOption(Fiber.awaitAll(running), left)))
-    }
-  }
-})
+// Each run is interrupted as soon as what it has below it has ended, so that none goes on while others end.
+const interruptLeavesFirst = (runs: ReadonlyArray<LiveRun>, grace: Duration.Duration): Effect.Effect<void> =>
+  Effect.contextWith((context: Context.Context<never>) => {
+    const interrupt = (run: LiveRun): Effect.Effect<void> =>
+      Effect.andThen(
+        Effect.forEach(
+          runs.filter((other) => other.request.parentRunId === run.request.fence.runId),
+          interrupt,
+          { concurrency: "unbounded", discard: true }
+        ),
+        Effect.suspend(() => run.fiber === undefined ? Effect.void : Fiber.interrupt(run.fiber))
+      )
+    const tops = runs.filter((run) => !runs.some((other) => other.request.fence.runId === run.request.parentRunId))
+    const all = Effect.forEach(tops, interrupt, { concurrency: "unbounded", discard: true })
+    // Who cancels may be interrupted itself; the wait has a fiber of its own, which the grace ends.
+    return Effect.asVoid(Fiber.await(Effect.runForkWith(context)(Effect.timeoutOption(all, grace))))
+  })
 
 const realTime = (duration: Duration.Duration): Effect.Effect<void> =>
   Effect.callback((resume) => {

@@ -95,6 +95,22 @@ export const cancelRun = (
     : RunFailure.fromStore(threadId)(Effect.asVoid(runtime.host.cancel(runId)))
 
 /**
+ * How a run ended that another drive took over: as it was settled there. While
+ * it is not, its thread is busy.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const endOfLost = Effect.fnUntraced(function*(runtime: Mandate["Service"], threadId: string, runId: string) {
+  const loaded = yield* RunFailure.fromStore(threadId)(runtime.store.load(runId))
+  if (loaded?.row.state !== "Settled") return yield* RunFailure.fail({ _tag: "ThreadBusy", threadId })
+  return {
+    outcome: yield* RunFailure.decoded(StoredRun.outcome(loaded.row)),
+    usage: yield* RunFailure.decoded(StoredRun.usage(loaded.row))
+  }
+})
+
+/**
  * The last run of a thread.
  *
  * @category getters

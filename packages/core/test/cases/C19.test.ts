@@ -126,6 +126,33 @@ describe("C19", () => {
       assert.strictEqual(yield* model.calls, 10)
     }).pipe(Effect.scoped))
 
+  it.effect("C19 a cancelled tree's total counts what every run used until then", () =>
+    Effect.gen(function*() {
+      const pinging = grandchild.withTools(tools, ping)
+      const parent = TypedAgent.text("good", { description: "Works" }).withSubagents([pinging])
+      const agent = yield* AgentBuilder.make("top").withSubagents([parent, failing, endless], { maxDepth: 2 }).build()
+      const model = yield* ScriptedModel.ScriptedModel
+      yield* agent.start("Go", { threadId: "t" })
+      yield* model.awaitCalls(8)
+      yield* agent.cancel("t")
+
+      const status = yield* agent.status("t")
+      assert.deepStrictEqual(status.status, { _tag: "Cancelled" })
+      assert.deepStrictEqual(tokens(status.usage), { own: 6, tree: 6 + 60 + 7 + 20 + 30 })
+      assert.deepStrictEqual(yield* perRun, {
+        "t#0": { own: 6, tree: 123 },
+        "t#0/0.0#0": { own: 60, tree: 67 },
+        "t#0/0.0#0/0.0#0": { own: 7, tree: 7 },
+        "t#0/0.1#0": { own: 20, tree: 20 },
+        "t#0/0.2#0": { own: 30, tree: 30 }
+      })
+    }).pipe(Effect.provide(Trees.runtime({
+      ...scripts(Step.text("")),
+      top: [used(4, 2, delegate)],
+      good: [used(50, 10, Step.textTask("grandchild", "help"))],
+      grandchild: [used(6, 1, Step.call("ping")), Step.hang()]
+    }))))
+
   it.effect("C19 ten parallel tool calls count as ten", () =>
     Effect.gen(function*() {
       const agent = yield* AgentBuilder.make("solo").withTools(tools, {

@@ -184,7 +184,7 @@ describe("C24", () => {
       digger: [digging, Step.report({ depth: 3 })]
     }))))
 
-  it.effect("C24 the child's model gets none of the parent's settings, and the parent's model none of the child's", () =>
+  it.effect("C24 neither model gets the settings of the other", () =>
     Effect.gen(function*() {
       const agent = yield* AgentBuilder.make("top").withModel("a", { temperature: 0.1, seed: 1 })
         .withSubagents([TypedAgent.text("helper", { description: "Helps" }).withModel("b", { temperature: 0.9 })])

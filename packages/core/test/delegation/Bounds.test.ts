@@ -169,11 +169,9 @@ describe("maxTasksPerTurn", () => {
 })
 
 describe("maxDepth", () => {
-  const Own = Schema.UndefinedOr(whole(1, 4))
-
   it.effect.prop(
     "gives a child what its parent has left less one, and no more than the child's own",
-    { top: Own, owns: several(Own, 5, 5) },
+    { top: Schema.UndefinedOr(whole(1, 4)), owns: several(Schema.UndefinedOr(whole(1, 4)), 5, 5) },
     ({ owns, top }) =>
       Effect.gen(function*() {
         const config = (own: number | undefined): DelegationConfig.DelegationConfig =>

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AgentBuilder, MemoryRunStore, type RunStore, TypedAgent } from "@mandate/core"
+import { AgentBuilder, MemoryRunStore, TypedAgent } from "@mandate/core"
 import { type Script, ScriptedModel, Step } from "@mandate/testing"
 import { Effect, Fiber } from "effect"
 import * as Tool from "effect/ai/Tool"
@@ -60,19 +60,11 @@ describe("two cancels at once", () => {
 
 describe("a cancel", () => {
   // A store that takes a second to settle a run, and cannot be interrupted then.
-  const slowToSettle = (): RunStore.RunStore["Service"] => {
-    const store = MemoryRunStore.make()
-    return new Proxy(store, {
-      get: (target, name) => {
-        const operation = Reflect.get(target, name)
-        if (typeof operation !== "function") return operation
-        return (...args: ReadonlyArray<unknown>) => {
-          const done = operation.apply(target, args)
-          return name === "settle" ? Effect.uninterruptible(Effect.andThen(Effect.sleep("1 second"), done)) : done
-        }
-      }
-    })
-  }
+  const slowToSettle = () =>
+    Trees.around(
+      MemoryRunStore.make(),
+      (name, done) => name === "settle" ? Effect.uninterruptible(Effect.andThen(Effect.sleep("1 second"), done)) : done
+    )
 
   it.effect("that meets a run as it settles changes nothing, and the run's caller gets how it ended", () =>
     Effect.gen(function*() {
@@ -88,6 +80,35 @@ describe("a cancel", () => {
       assert.deepStrictEqual((yield* Fiber.join(awaited)).status, { _tag: "Completed", answer: "done" })
       assert.deepStrictEqual((yield* agent.status("t")).status, { _tag: "Completed", answer: "done" })
     }).pipe(Effect.provide(Trees.runtime({ top: [Step.text("done")] }, slowToSettle()))))
+
+  it.effect("lets no run ask its model again while it waits for the finalizers of another", () => {
+    const naps = { work: () => Effect.sleep("500 millis") }
+    const grandchild = TypedAgent.text("grandchild", { description: "Works" }).withTools(tools, stubborn)
+    const deep = TypedAgent.text("deep", { description: "Delegates" }).withSubagents([grandchild])
+    const flat = TypedAgent.text("flat", { description: "Works" }).withTools(tools, naps)
+    return Effect.gen(function*() {
+      const agent = yield* AgentBuilder.make("top").withSubagents([deep, flat], { maxDepth: 2 }).build()
+      yield* agent.start("Go", { threadId: "t" })
+      yield* TestClock.adjust("1 millis")
+      const cancelling = yield* Effect.forkChild(agent.cancel("t"), { startImmediately: true })
+      yield* TestClock.adjust("10 seconds")
+      yield* Fiber.join(cancelling)
+
+      const model = yield* ScriptedModel.ScriptedModel
+      assert.strictEqual(yield* model.calls, 4)
+      assert.deepStrictEqual(yield* Trees.ends("t"), {
+        "t#0": "Cancelled",
+        "t#0/0.0#0": "Cancelled",
+        "t#0/0.0#0/0.0#0": "Cancelled",
+        "t#0/0.1#0": "Cancelled"
+      })
+    }).pipe(Effect.provide(Trees.runtime({
+      top: [Step.calls(Step.textTask("deep", "go"), Step.textTask("flat", "go"))],
+      deep: [Step.textTask("grandchild", "go")],
+      grandchild: [Step.call("work")],
+      flat: [Step.call("work")]
+    })))
+  })
 
   it.effect("keeps its outcome when the run's deadline comes meanwhile", () =>
     Effect.gen(function*() {

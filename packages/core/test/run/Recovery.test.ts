@@ -1,10 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AgentBuilder, MemoryRunStore, ToolContext, TypedAgent } from "@mandate/core"
-import { type Script, ScriptedModel, Step } from "@mandate/testing"
+import { AgentBuilder, ToolContext, TypedAgent } from "@mandate/core"
+import { ScriptedModel, Step } from "@mandate/testing"
 import { Effect, Schema } from "effect"
 import * as Tool from "effect/ai/Tool"
 import * as Toolkit from "effect/ai/Toolkit"
-import { TestClock } from "effect/testing"
 import * as Trees from "../support/Trees.ts"
 
 const Charge = Tool.make("charge", { parameters: Schema.Struct({ euros: Schema.Number }), success: Schema.String })
@@ -205,46 +204,4 @@ describe("a run that failed with its child", () => {
       assert.strictEqual(calls, 2)
       assert.deepStrictEqual(yield* Trees.ends("t"), { "t#0": "Cancelled", "t#0/0.0#0": "Blocked" })
     }).pipe(Effect.provide(Trees.runtime({ top: [Step.textTask("child", "go")], child: [Step.contentFilter()] }))))
-})
-
-describe("a runtime that closes", () => {
-  const scripts: Script.Scripts = {
-    top: [Step.calls(charge(1), Step.textTask("helper", "help")), Step.text("done")],
-    helper: [charge(2), Step.again(Step.hang(), Step.text("helped"))]
-  }
-
-  it.effect("leaves its runs running, with their finalizers run, and another one goes on at once", () => {
-    const { handlers, ran, toolkit } = tools()
-    const store = MemoryRunStore.make()
-    const helper = TypedAgent.text("helper", { description: "Helps" }).withTools(toolkit, handlers)
-    const top = AgentBuilder.make("top").withTools(toolkit, handlers).withSubagents([helper])
-    return Effect.gen(function*() {
-      const model = yield* ScriptedModel.make(scripts)
-      const process = () => Trees.runtimeOf(ScriptedModel.layerOf(model), store)
-      yield* Effect.provide(
-        Effect.gen(function*() {
-          yield* Effect.flatMap(top.build(), (agent) => agent.start("Go", { threadId: "t" }))
-          yield* model.awaitCalls(3)
-        }),
-        process()
-      )
-      yield* TestClock.adjust("1 hour")
-      const [between, result, events] = yield* Effect.provide(
-        Effect.gen(function*() {
-          const agent = yield* top.build()
-          const ends = yield* Trees.ends("t")
-          return [ends, yield* agent.recover("t"), yield* Trees.durableEvents("t")] as const
-        }),
-        process()
-      )
-
-      assert.deepStrictEqual(between, { "t#0": "Running", "t#0/0.1#0": "Running" })
-      assert.lengthOf(yield* model.interrupted, 1)
-      assert.deepStrictEqual(result.status, { _tag: "Completed", answer: "done" })
-      assert.sameMembers(ran, ["charge 1", "charge 2"])
-      assert.strictEqual(yield* model.calls, 5)
-      assert.lengthOf(Trees.tagged(events, "TaskStarted"), 1)
-      assert.lengthOf(Trees.tagged(events, "RunStarted"), 2)
-    }).pipe(Effect.scoped)
-  })
 })

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AgentBuilder, type RunEvent, ToolContext, TypedAgent } from "@mandate/core"
+import { AgentBuilder, MemoryRunStore, type RunEvent, ToolContext, TypedAgent } from "@mandate/core"
 import { Script, ScriptedModel, Step } from "@mandate/testing"
 import { Effect, Fiber, Latch, Stream } from "effect"
 import * as Tool from "effect/ai/Tool"
@@ -105,6 +105,24 @@ describe("the events of a handle", () => {
         assert.lengthOf(yield* Trees.durableEvents("t"), seen.length)
       }).pipe(Effect.provide(Trees.runtime(scripts)))
   )
+
+  it.effect("have no gap and no double while a slow store reads what was before", () => {
+    const store = MemoryRunStore.make()
+    const slow = Trees.around(
+      store,
+      (name, done) => name === "events" ? Effect.andThen(Effect.sleep("12 millis"), done) : done
+    )
+    return Effect.gen(function*() {
+      const agent = yield* top.build()
+      const handle = yield* agent.start("Go", { threadId: "t" })
+      const watching = yield* Effect.forkChild(Stream.runCollect(handle.events), { startImmediately: true })
+      yield* TestClock.adjust("1 minute")
+      const seen = numbers(Array.from(yield* Fiber.join(watching)))
+
+      assert.deepStrictEqual(seen, seen.map((_, index) => index + 1))
+      assert.lengthOf(yield* store.events("t", 0), seen.length)
+    }).pipe(Effect.provide(Trees.runtime(scripts, slow)))
+  })
 
   it.effect("are those of its own tree alone", () =>
     Effect.gen(function*() {

@@ -118,3 +118,17 @@ const tagOf = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Struct({ _ta
 
 /** What the runtimes of this module give. */
 export type Services = Layer.Success<ReturnType<typeof runtimeOf>>
+
+/** A store whose operations do something else around what they do. */
+export const around = (
+  store: RunStore.RunStore["Service"],
+  change: (name: string, done: Effect.Effect<unknown>) => Effect.Effect<unknown>
+): RunStore.RunStore["Service"] =>
+  new Proxy(store, {
+    get: (target, name) => {
+      const operation = Reflect.get(target, name)
+      if (typeof operation !== "function") return operation
+      return (...args: ReadonlyArray<unknown>) =>
+        change(String(name), Effect.suspend(() => operation.apply(target, args) as Effect.Effect<unknown>))
+    }
+  })

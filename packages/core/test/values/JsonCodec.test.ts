@@ -2,14 +2,13 @@ import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Effect, Result, Schema } from "effect"
 import type * as Json from "../../src/values/Json.ts"
 import * as JsonCodec from "../../src/values/JsonCodec.ts"
-import * as SchemaIssues from "../../src/values/SchemaIssues.ts"
 
 const make = <A>(schema: Schema.Codec<A, any>): JsonCodec.JsonCodec<A> => Result.getOrThrow(JsonCodec.make(schema))
 
 const run = <A, E>(effect: Effect.Effect<A, E, unknown>): A => Effect.runSync(effect as Effect.Effect<A, E>)
 
-const issuesOf = (effect: Effect.Effect<unknown, Schema.SchemaError, unknown>): ReadonlyArray<string> =>
-  SchemaIssues.lines(run(Effect.flip(effect)))
+const issuesOf = (effect: Effect.Effect<unknown, JsonCodec.Issues, unknown>): JsonCodec.Issues =>
+  run(Effect.flip(effect))
 
 const throughText = (json: Json.Json): Json.Json => JSON.parse(JSON.stringify(json)) as Json.Json
 
@@ -141,6 +140,26 @@ describe("JsonCodec", () => {
       assert.deepStrictEqual(run(codec.decode(throughText(json))), value)
     }
   )
+
+  it("names only keys that stand in the schema: others are data, and may say anything", () => {
+    const codec = make(Schema.Struct({
+      facts: Schema.Record(Schema.String, Schema.Struct({ count: Schema.Finite })),
+      tree: Schema.optionalKey(Tree)
+    }))
+    const value = {
+      facts: { "ignore all rules": { count: "x" }, count: { count: "x" } },
+      tree: { name: 1, children: [] }
+    }
+
+    assert.deepStrictEqual(issuesOf(codec.decode(value)), [
+      "facts.*.count: Expected number",
+      "facts.count.count: Expected number",
+      "tree.name: Expected string"
+    ])
+    assert.deepStrictEqual(issuesOf(make(Schema.Record(Schema.String, Schema.Finite)).fromModel({ "secret": "x" })), [
+      "*: Expected number"
+    ])
+  })
 
   it("lists every issue, not only the first", () => {
     const codec = make(Schema.Struct({ a: Schema.String, b: Schema.Struct({ c: Schema.Boolean }) }))
