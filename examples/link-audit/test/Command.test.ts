@@ -118,7 +118,8 @@ it.layer(NodeServices.layer)("the command", (it) => {
         assert.strictEqual(ended.stdout, "")
         assert.match(ended.stderr, /\nCancelled: \d+ of 300 files audited\n$/)
         const events = yield* InProcess.readTrace(`${folder}/trace.jsonl`)
-        const runs = (tag: string) => events.flatMap((event) => event._tag === tag ? [event.runId] : [])
+        const runs = (tag: "RunStarted" | "RunSettled") =>
+          events.flatMap((event) => event._tag === tag ? [event.runId] : [])
         const last = events.at(-1)
         assert.strictEqual(last?._tag === "RunSettled" ? last.status : last?._tag, "Cancelled")
         assert.sameMembers(runs("RunSettled"), runs("RunStarted"))

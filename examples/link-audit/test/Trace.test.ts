@@ -47,6 +47,13 @@ it.layer(NodeServices.layer)("the trace of an audit", (it) => {
           }),
         timeout
       )
+
+      it.effect(`has as many tasks at once as may be, ${concurrency}, and never more`, () =>
+        Effect.gen(function*() {
+          const { events } = yield* traced(40, concurrency)
+
+          assert.strictEqual(peak(events, ["TaskStarted", "TaskSettled"], 0), concurrency)
+        }), timeout)
     }
 
     it.effect("has one child for each file and one check for each link to a file", () =>

@@ -6,7 +6,7 @@
 import type * as Tool from "effect/ai/Tool"
 import type * as Toolkit from "effect/ai/Toolkit"
 import * as Effect from "effect/Effect"
-import { type Pipeable, pipeArguments } from "effect/Pipeable"
+import * as Pipeable from "effect/Pipeable"
 import type * as Schedule from "effect/Schedule"
 import type * as Schema from "effect/Schema"
 import type * as Types from "effect/Types"
@@ -37,7 +37,7 @@ import type * as TypedAgent from "./TypedAgent.ts"
  * @category models
  * @since 0.1.0
  */
-export class AgentBuilder<out O, out R = never> implements Pipeable {
+export class AgentBuilder<out O, out R = never> extends Pipeable.Class {
   declare readonly "~types": { readonly O: Types.Covariant<O>; readonly R: Types.Covariant<R> }
 
   /** Id of the agent, unique in its family. */
@@ -47,6 +47,7 @@ export class AgentBuilder<out O, out R = never> implements Pipeable {
   readonly spec: AgentSpec.AgentSpec
 
   constructor(spec: AgentSpec.AgentSpec) {
+    super()
     this.id = spec.id
     this.spec = spec
     Object.freeze(this)
@@ -120,10 +121,6 @@ export class AgentBuilder<out O, out R = never> implements Pipeable {
    */
   build(): Effect.Effect<Agent.Agent<O>, AgentDefinitionError, R | Mandate | ModelRegistry> {
     return Effect.map(Bind.bind(this.spec), (bound) => Agent.make<O>(bound))
-  }
-
-  pipe() {
-    return pipeArguments(this, arguments)
   }
 }
 

@@ -6,7 +6,7 @@
 import type * as Tool from "effect/ai/Tool"
 import type * as Toolkit from "effect/ai/Toolkit"
 import * as Effect from "effect/Effect"
-import { type Pipeable, pipeArguments } from "effect/Pipeable"
+import * as Pipeable from "effect/Pipeable"
 import type * as Schedule from "effect/Schedule"
 import type * as Schema from "effect/Schema"
 import type * as Types from "effect/Types"
@@ -37,7 +37,7 @@ import type { TaskRequest } from "../values/TaskRequest.ts"
  * @category models
  * @since 0.1.0
  */
-export class TypedAgent<in out I, in out O, out R = never> implements Pipeable {
+export class TypedAgent<in out I, in out O, out R = never> extends Pipeable.Class {
   declare readonly "~types": {
     readonly I: Types.Invariant<I>
     readonly O: Types.Invariant<O>
@@ -51,6 +51,7 @@ export class TypedAgent<in out I, in out O, out R = never> implements Pipeable {
   readonly spec: AgentSpec.AgentSpec
 
   constructor(spec: AgentSpec.AgentSpec) {
+    super()
     this.id = spec.id
     this.spec = spec
     Object.freeze(this)
@@ -122,10 +123,6 @@ export class TypedAgent<in out I, in out O, out R = never> implements Pipeable {
   /** Compiles the definition, with its whole family, onto the runtime in the context. */
   bind(): Effect.Effect<BoundAgent.BoundAgent<I, O>, AgentDefinitionError, R | Mandate | ModelRegistry> {
     return Effect.map(Bind.bind(this.spec), (bound) => BoundAgent.make<I, O>(bound))
-  }
-
-  pipe() {
-    return pipeArguments(this, arguments)
   }
 }
 

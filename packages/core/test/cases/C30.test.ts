@@ -112,6 +112,21 @@ describe("C30 values that are not JSON", () => {
         )
       })
     ])))
+
+  it.effect("C30 a report reads the same from its run and from its thread ever after, minus zero included", () =>
+    Effect.gen(function*() {
+      const bound = yield* scale.bind()
+      const outcome = yield* bound.run(measure, { threadId: "t" })
+      const { status } = yield* bound.status("t")
+
+      const first = outcome._tag === "Reported" ? outcome.report : undefined
+      assert.deepStrictEqual(status, { _tag: "Completed", answer: first! })
+    }).pipe(Effect.provide([
+      Mandate.layerMemory,
+      ScriptedModel.layer({
+        scale: [Step.rawCall("submit_report", JSON.stringify(encoded).replace("0.5", "-0"))]
+      })
+    ])))
 })
 
 interface Tree {
