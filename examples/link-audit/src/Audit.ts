@@ -38,10 +38,8 @@ export const start = Effect.fnUntraced(function*(
   let summary: Result.Result<string, string> = Result.fail("The parent did not end")
   const run = yield* agent.stream(Agents.request(files, concurrency), { threadId }).pipe(
     Stream.runForEachArray((elements) => {
-      const last = elements.at(-1)
-      if (last?._tag !== "RunFinished") return onEvents(elements as ReadonlyArray<RunEvent.RunEvent>)
-      summary = summaryOf(last.result)
-      return onEvents(elements.slice(0, -1) as ReadonlyArray<RunEvent.RunEvent>)
+      for (const element of elements) if (element._tag === "RunFinished") summary = summaryOf(element.result)
+      return onEvents(elements.filter((element) => element._tag !== "RunFinished"))
     }),
     Effect.catch(({ message }) => Effect.sync(() => (summary = Result.fail(message)))),
     Effect.forkScoped({ startImmediately: true })

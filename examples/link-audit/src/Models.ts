@@ -35,6 +35,9 @@ export const fromEnvironment = Effect.fnUntraced(function*(
   if (!/^https?:$/.test(URL.parse(baseURL)?.protocol ?? "")) {
     return yield* new UsageError({ problem: "OPENAI_BASE_URL must be a URL that starts with http:// or https://" })
   }
+  if (!/^[\x21-\x7e]+$/.test(apiKey)) {
+    return yield* new UsageError({ problem: "OPENAI_API_KEY holds a character that cannot be sent" })
+  }
   const model = createOpenAICompatible({ name: provider, baseURL, apiKey })(name.slice(provider.length + 1))
   return { name, layer: AiSdk.layer(model) }
 })

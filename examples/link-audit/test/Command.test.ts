@@ -89,7 +89,17 @@ it.layer(NodeServices.layer)("the command", (it) => {
         MANDATE_MODEL: "openai-compatible/m",
         OPENAI_BASE_URL: "localhost:1",
         OPENAI_API_KEY: OpenAiServer.key
-      }, "OPENAI_BASE_URL must be a URL that starts with http:// or https://"]
+      }, "OPENAI_BASE_URL must be a URL that starts with http:// or https://"],
+      [
+        "a key that cannot be sent",
+        ["."],
+        {
+          MANDATE_MODEL: "openai-compatible/m",
+          OPENAI_BASE_URL: "http://localhost:1/v1",
+          OPENAI_API_KEY: `${OpenAiServer.key}\n`
+        },
+        "OPENAI_API_KEY holds a character that cannot be sent"
+      ]
     ]
     for (const [what, args, environment, message] of unusable) {
       it.effect(`2 and a message for ${what}`, () =>

@@ -1,24 +1,9 @@
 import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, FileSystem, Path, PlatformError } from "effect"
+import { Effect, FileSystem, PlatformError } from "effect"
 import * as ConfinedFiles from "../src/ConfinedFiles.ts"
 import * as Folder from "../src/Folder.ts"
-
-type Files = Readonly<Record<string, string | Uint8Array>>
-
-/** Writes files below a new folder and gives its path. A name that ends in `/` is a folder. */
-const write = Effect.fnUntraced(function*(files: Files) {
-  const fs = yield* FileSystem.FileSystem
-  const paths = yield* Path.Path
-  const root = yield* fs.realPath(yield* fs.makeTempDirectoryScoped())
-  for (const [name, content] of Object.entries(files)) {
-    const path = paths.join(root, name)
-    yield* fs.makeDirectory(name.endsWith("/") ? path : paths.dirname(path), { recursive: true })
-    if (name.endsWith("/")) continue
-    yield* fs.writeFile(path, typeof content === "string" ? new TextEncoder().encode(content) : content)
-  }
-  return root
-})
+import { type Files, write } from "./support/Files.ts"
 
 const opened = (files: Files) => Effect.flatMap(write(files), (root) => Folder.open(root))
 

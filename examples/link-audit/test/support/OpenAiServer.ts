@@ -113,28 +113,28 @@ const completion = (body: Json, move: Move): Json => ({
 /** The conversation of a request, as far as the programs read it. */
 const messages = (body: Json): ReadonlyArray<Message.Message> => {
   const names = new Map<string, string>()
-  return body["messages"].map((message: Json): Message.Message => {
+  return body["messages"].flatMap((message: Json): ReadonlyArray<Message.Message> => {
     switch (message["role"]) {
+      case "user":
+        return [Message.userText(message["content"])]
       case "assistant":
         for (const call of message["tool_calls"] ?? []) names.set(call.id, call.function.name)
-        return { role: "assistant", content: [] }
+        return []
       case "tool": {
+        const id = message["tool_call_id"]
         const value = JSON.parse(message["content"])
-        return {
-          role: "tool",
-          content: [{
-            type: "tool-result",
-            id: message["tool_call_id"],
-            name: names.get(message["tool_call_id"]) ?? "",
-            output: { type: "json", value },
-            isError: "error" in value
-          }]
+        const output = { type: "json" as const, value }
+        const result = {
+          type: "tool-result" as const,
+          id,
+          name: names.get(id) ?? "",
+          output,
+          isError: "error" in value
         }
+        return [{ role: "tool", content: [result] }]
       }
       default:
-        return Message.userText(message["role"] === "user" ? message["content"] : "")
+        return []
     }
-  }).filter((message: Message.Message) =>
-    message.role !== "user" || message.content[0]?.type !== "text" || message.content[0].text !== ""
-  )
+  })
 }

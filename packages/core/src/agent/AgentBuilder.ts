@@ -67,7 +67,7 @@ export class AgentBuilder<out O, out R = never> extends Pipeable.Class {
   withTools<Tools extends Record<string, Tool.Any>, H extends ToolSource.Handlers<Tools>, E = never, RX = never>(
     toolkit: Toolkit.Toolkit<Tools>,
     handlers: (H & Record<Exclude<keyof H, keyof Tools>, never>) | Effect.Effect<H, E, RX>
-  ): AgentBuilder<O, R | ToolSource.HandlersServices<H, Tools> | RX> {
+  ): AgentBuilder<O, R | ToolSource.HandlersServices<H, Tools> | NoInfer<RX>> {
     return new AgentBuilder(AgentSpec.addTools(this.spec, ToolSource.make(toolkit, handlers)))
   }
 

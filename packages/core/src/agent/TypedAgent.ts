@@ -71,7 +71,7 @@ export class TypedAgent<in out I, in out O, out R = never> extends Pipeable.Clas
   withTools<Tools extends Record<string, Tool.Any>, H extends ToolSource.Handlers<Tools>, E = never, RX = never>(
     toolkit: Toolkit.Toolkit<Tools>,
     handlers: (H & Record<Exclude<keyof H, keyof Tools>, never>) | Effect.Effect<H, E, RX>
-  ): TypedAgent<I, O, R | ToolSource.HandlersServices<H, Tools> | RX> {
+  ): TypedAgent<I, O, R | ToolSource.HandlersServices<H, Tools> | NoInfer<RX>> {
     return new TypedAgent(AgentSpec.addTools(this.spec, ToolSource.make(toolkit, handlers)))
   }
 

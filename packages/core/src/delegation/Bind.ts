@@ -18,7 +18,7 @@ import { Mandate } from "../service/Mandate.ts"
 import { ModelRegistry } from "../service/ModelRegistry.ts"
 import { AgentDefinitionError, type DefinitionProblem } from "../values/AgentDefinitionError.ts"
 import * as DelegationConfig from "../values/DelegationConfig.ts"
-import type * as Json from "../values/Json.ts"
+import * as Json from "../values/Json.ts"
 import * as JsonCodec from "../values/JsonCodec.ts"
 import type { ModelTool } from "../values/ModelRequest.ts"
 import * as RunLimits from "../values/RunLimits.ts"
@@ -198,7 +198,12 @@ const answerCheck = (
     ? Effect.catch(report.fromModel(json), (error) => Effect.mapError(report.decode(json), () => error))
     : report.fromModel(json)
   return Effect.provideContext(
-    Effect.result(Effect.flatMap(read, report.encode) as Effect.Effect<Json.Json, JsonCodec.Issues>),
+    Effect.result(
+      Effect.map(
+        Effect.flatMap(read, report.encode) as Effect.Effect<Json.Json, JsonCodec.Issues>,
+        (encoded) => JSON.parse(Json.canonical(encoded)) as Json.Json
+      )
+    ),
     context
   )
 }

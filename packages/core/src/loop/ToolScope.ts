@@ -69,10 +69,12 @@ export const make = (
         const codec = Schema.toCodecJson(schema)
         const recorded = journal.records.values.get(key)
         if (recorded !== undefined) return yield* Effect.orDie(Schema.decodeUnknownEffect(codec)(recorded))
-        const json = yield* Effect.flatMap(effect, (value) => Effect.orDie(Schema.encodeUnknownEffect(codec)(value)))
-        journal.records.values.set(key, json as Json)
+        const encoded = yield* Effect.flatMap(effect, (value) => Effect.orDie(Schema.encodeUnknownEffect(codec)(value)))
+        const text = JSON.stringify(encoded)
+        const json = JSON.parse(text) as Json
+        journal.records.values.set(key, json)
         yield* Effect.catch(
-          journal.append({ records: [{ key, json: JSON.stringify(json) }], events: [] }),
+          journal.append({ records: [{ key, json: text }], events: [] }),
           (error) => stop({ _tag: "Lost", error })
         )
         return yield* Effect.orDie(Schema.decodeUnknownEffect(codec)(json))

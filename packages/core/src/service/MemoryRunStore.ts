@@ -88,7 +88,10 @@ class MemoryRunStore {
   }) {
     return this.#fenced(fence, (run) => {
       for (const { json, key } of batch.records) if (!run.records.has(key)) run.records.set(key, json)
-      for (const { runId, settlement } of batch.close ?? []) this.#tables.settle(this.#tables.get(runId), settlement)
+      for (const { runId, settlement } of batch.close ?? []) {
+        const closed = this.#tables.find(runId)
+        if (closed !== undefined && closed.row.state !== "Settled") this.#tables.settle(closed, settlement)
+      }
       const sequence = this.#tables.emit(batch.events)
       if (batch.keepChildren !== undefined) this.#tables.prune(fence.threadId, batch.keepChildren)
       return sequence

@@ -65,7 +65,9 @@ export const defaults: Required<DelegationConfig> = {
 export const problems = (config: DelegationConfig): ReadonlyArray<string> =>
   Object.entries(config).flatMap(([name, value]: [string, unknown]) => {
     if (value === undefined) return []
-    if (!(name in defaults)) return [`there is no bound "${name}"; the bounds are ${Object.keys(defaults).join(", ")}`]
+    if (!Object.hasOwn(defaults, name)) {
+      return [`there is no bound "${name}"; the bounds are ${Object.keys(defaults).join(", ")}`]
+    }
     if (!Number.isSafeInteger(value) || (value as number) < 1) {
       return [`${name} must be a positive whole number, not ${String(value)}`]
     }

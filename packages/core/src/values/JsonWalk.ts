@@ -40,9 +40,13 @@ export const notJson = (value: unknown): string | undefined =>
  * @since 0.1.0
  */
 export const pathText = (path: ReadonlyArray<PropertyKey>): string => {
-  const text = path.map((key) => /^\d+$/.test(String(key)) ? `[${String(key)}]` : `.${String(key)}`).join("")
+  const text = path.map((key) => /^\d+$/.test(String(key)) ? `[${String(key)}]` : `.${oneLine(String(key))}`).join("")
   return text === "" ? "the value" : text.replace(/^\./, "")
 }
+
+// A name may hold anything; a line is one line.
+const oneLine = (name: string): string =>
+  name.replace(/[\p{Cc}\p{Zl}\p{Zp}]/gu, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`)
 
 const walk = (
   value: unknown,
