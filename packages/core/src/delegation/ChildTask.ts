@@ -63,8 +63,15 @@ type Lost = Fenced | StoreError
 export const run = (self: Task): Effect.Effect<Branch, Lost> =>
   Effect.flatMap(settledBefore(self), (end) =>
     end === undefined
-      ? Effect.flatMap(slotsOf(self.drive).hold(self.call.order, child(self)), (ended) => conclude(self, ended))
+      ? inSlot(self, Effect.flatMap(child(self), (ended) => conclude(self, ended)))
       : conclude(self, end))
+
+// The slot is free again when the result is recorded, so that a watcher never sees more children than the bound.
+const inSlot = (self: Task, work: Effect.Effect<Branch, Lost>): Effect.Effect<Branch, Lost> =>
+  Effect.map(
+    slotsOf(self.drive).enter(self.call.order, work),
+    ({ leave, value }) => ({ ...value, whenRecorded: leave })
+  )
 
 // The slots of a run live as long as its drive.
 const slots = new WeakMap<Drive, Slots.Slots>()

@@ -26,8 +26,10 @@ import * as Standing from "./Standing.ts"
  *
  * - `await`: what the run gives back. Interrupting it changes nothing
  * - `cancel`: cancels the run and everything below it
- * - `events`: the events of the run and everything below it, from its start
- *   until it ends. Leaving the stream changes nothing
+ * - `events`: the events of the run and everything below it, until it ends:
+ *   the durable ones from its start, the live ones from when the stream is
+ *   read (`stream` has them all). Of a thread that was made for the run none
+ *   are left once it has ended. Leaving the stream changes nothing
  *
  * @category models
  * @since 0.1.0

@@ -8,8 +8,8 @@
  * 1. At most `bound` effects hold a slot at any time.
  * 2. Of those that wait, the one with the lowest order gets the next slot,
  *    whenever it came.
- * 3. A slot is given back however its holder ends, and one that stops waiting
- *    leaves nothing behind.
+ * 3. A slot is given back when its holder leaves, fails or is interrupted, and
+ *    one that stops waiting leaves nothing behind.
  *
  * @since 0.1.0
  */
@@ -22,8 +22,24 @@ import * as Effect from "effect/Effect"
  * @since 0.1.0
  */
 export interface Slots {
-  /** Runs an effect in a slot of its own, waiting for one in the order of the calls. */
-  readonly hold: <A, E, R>(order: number, effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+  /**
+   * Runs an effect in a slot of its own, waiting for one in the order of the
+   * calls. The slot is kept after it has succeeded, until `leave` is called; one
+   * that fails or is interrupted leaves by itself.
+   */
+  readonly enter: <A, E, R>(order: number, effect: Effect.Effect<A, E, R>) => Effect.Effect<Entered<A>, E, R>
+}
+
+/**
+ * What an effect gave, and the way out of its slot. Leaving twice is leaving
+ * once.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Entered<out A> {
+  readonly value: A
+  readonly leave: () => void
 }
 
 /**
@@ -60,9 +76,22 @@ export const make = (bound: number): Slots => {
   }
 
   return {
-    hold: (order, effect) =>
+    enter: (order, effect) =>
       Effect.uninterruptibleMask((restore) =>
-        Effect.flatMap(restore(take(order)), () => Effect.ensuring(restore(effect), Effect.sync(give)))
+        Effect.flatMap(
+          restore(take(order)),
+          () =>
+            Effect.map(Effect.onError(restore(effect), () => Effect.sync(give)), (value) => {
+              let isInside = true
+              return {
+                value,
+                leave: () => {
+                  if (isInside) give()
+                  isInside = false
+                }
+              }
+            })
+        )
       )
   }
 }

@@ -12,6 +12,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
+import * as ActiveRun from "../loop/ActiveRun.ts"
 import type { Branch } from "../loop/Branch.ts"
 import type { Drive, LoopTool, ToolCall } from "../loop/Drive.ts"
 import { decodeText } from "../loop/HandlerTool.ts"
@@ -124,7 +125,20 @@ const delegate = Effect.fnUntraced(function*(
   ))
   if (Result.isFailure(input)) return invalidInput(drive, input.failure.join("; "))
   const task = { json: input.success.json, prompt: subagent.prompt(input.success.value, input.success.json) }
-  return yield* ChildTask.run({ drive, call, subagent, policy: parent.childFailure, task })
+  const place = () => ({
+    ...ActiveRun.origin(drive.run),
+    at: drive.now(),
+    key: call.key,
+    toolCallId: call.part.id,
+    tool: call.part.name
+  })
+  drive.journal.emit(() => ({ ...place(), _tag: "ToolStarted", input: JSON.parse(task.json) }))
+  const branch = yield* ChildTask.run({ drive, call, subagent, policy: parent.childFailure, task })
+  if (branch._tag === "Done") {
+    const { isError, output } = branch.result
+    drive.journal.emit(() => ({ ...place(), _tag: "ToolFinished", output: output.value, isError }))
+  }
+  return branch
 })
 
 const refusal = (call: ToolCall, drive: Drive): Effect.Effect<Branch> | undefined =>

@@ -24,13 +24,18 @@ import type { ResultRecord } from "../values/RunRecord.ts"
  */
 export type Branch = Done | Waiting | Fail
 
+interface Recorded {
+  /** Called once the branch is recorded, or needs no record. */
+  readonly whenRecorded?: () => void
+}
+
 /**
  * A branch that ended with a result.
  *
  * @category models
  * @since 0.1.0
  */
-export interface Done {
+export interface Done extends Recorded {
   readonly _tag: "Done"
   readonly result: Omit<ResultRecord, "activeMillis">
   readonly events?: ReadonlyArray<NewEvent>
@@ -44,7 +49,7 @@ export interface Done {
  * @category models
  * @since 0.1.0
  */
-export interface Waiting {
+export interface Waiting extends Recorded {
   readonly _tag: "Waiting"
 }
 
@@ -54,7 +59,7 @@ export interface Waiting {
  * @category models
  * @since 0.1.0
  */
-export interface Fail {
+export interface Fail extends Recorded {
   readonly _tag: "Fail"
   readonly failure: Failure
 }

@@ -72,7 +72,13 @@ const branch = (drive: Drive, record: StepRecord, call: ToolCall): Effect.Effect
   const ended = Effect.flatMap(
     dispatch(drive, record, call),
     (branch): Effect.Effect<Branch, Fenced | StoreError> =>
-      branch._tag === "Done" ? Effect.as(commit(drive, call, branch), branch) : Effect.succeed(branch)
+      Effect.as(
+        Effect.ensuring(
+          branch._tag === "Done" ? commit(drive, call, branch) : Effect.void,
+          Effect.sync(() => branch.whenRecorded?.())
+        ),
+        branch
+      )
   )
   return Effect.catchTag(
     ended,

@@ -40,7 +40,7 @@ const assertAllFree = Effect.fnUntraced(function*(slots: Slots.Slots, bound: num
   const fibers = yield* Effect.forEach(
     Array.from({ length: bound + 1 }, (_, index) => index),
     (order) =>
-      Effect.forkChild(slots.hold(order, Effect.andThen(Effect.sync(() => holding++), Effect.never)), {
+      Effect.forkChild(hold(slots, order, Effect.andThen(Effect.sync(() => holding++), Effect.never)), {
         startImmediately: true
       })
   )
@@ -48,6 +48,13 @@ const assertAllFree = Effect.fnUntraced(function*(slots: Slots.Slots, bound: num
   assert.strictEqual(holding, bound)
   yield* Fiber.interruptAll(fibers)
 })
+
+/** Leaves the slot as soon as the effect has succeeded. */
+const hold = <A, E, R>(slots: Slots.Slots, order: number, effect: Effect.Effect<A, E, R>) =>
+  Effect.map(slots.enter(order, effect), ({ leave, value }) => {
+    leave()
+    return value
+  })
 
 describe("Slots", () => {
   it.effect.prop(
@@ -71,7 +78,7 @@ describe("Slots", () => {
           return Effect.sleep(call.arrives * 1000).pipe(
             Effect.andThen(Effect.suspend(() => {
               trace.waiting.add(order)
-              return Effect.ensuring(slots.hold(order, body), Effect.sync(() => trace.waiting.delete(order)))
+              return Effect.ensuring(hold(slots, order, body), Effect.sync(() => trace.waiting.delete(order)))
             })),
             Effect.forkChild({ startImmediately: true })
           )
@@ -100,11 +107,11 @@ describe("Slots", () => {
     Effect.gen(function*() {
       const slots = Slots.make(2)
       const entered: Array<number> = []
-      const hold = (order: number) =>
-        slots.hold(order, Effect.andThen(Effect.sync(() => entered.push(order)), Effect.sleep("1 second")))
+      const holder = (order: number) =>
+        hold(slots, order, Effect.andThen(Effect.sync(() => entered.push(order)), Effect.sleep("1 second")))
 
       const fiber = yield* Effect.forkChild(
-        Effect.forEach([5, 9, 4, 0, 7, 2], hold, { concurrency: "unbounded" }),
+        Effect.forEach([5, 9, 4, 0, 7, 2], holder, { concurrency: "unbounded" }),
         { startImmediately: true }
       )
       const seen = [[...entered]]
@@ -126,10 +133,10 @@ describe("Slots", () => {
       const closing = Effect.uninterruptible(
         Effect.andThen(Deferred.await(close), Effect.sync(() => trace.push("closed")))
       )
-      const holder = yield* Effect.forkChild(slots.hold(0, Effect.ensuring(Effect.never, closing)), {
+      const holder = yield* Effect.forkChild(hold(slots, 0, Effect.ensuring(Effect.never, closing)), {
         startImmediately: true
       })
-      const next = yield* Effect.forkChild(slots.hold(1, Effect.sync(() => trace.push("next"))), {
+      const next = yield* Effect.forkChild(hold(slots, 1, Effect.sync(() => trace.push("next"))), {
         startImmediately: true
       })
 
@@ -145,13 +152,32 @@ describe("Slots", () => {
   it.effect("forget those that stop waiting", () =>
     Effect.gen(function*() {
       const slots = Slots.make(1)
-      const holder = yield* Effect.forkChild(slots.hold(0, Effect.never), { startImmediately: true })
+      const holder = yield* Effect.forkChild(hold(slots, 0, Effect.never), { startImmediately: true })
       const waiting = yield* Effect.forEach([1, 2, 3], (order) =>
-        Effect.forkChild(slots.hold(order, Effect.never), { startImmediately: true }))
+        Effect.forkChild(hold(slots, order, Effect.never), { startImmediately: true }))
 
       yield* Fiber.interruptAll(waiting)
       yield* Fiber.interrupt(holder)
 
       yield* assertAllFree(slots, 1)
+    }))
+
+  it.effect("keeps the slot of one that succeeded until it leaves, and leaving twice is leaving once", () =>
+    Effect.gen(function*() {
+      const slots = Slots.make(1)
+      const first = yield* slots.enter(0, Effect.succeed("first"))
+      const waiting = yield* Effect.forEach(
+        [1, 2],
+        (order) => Effect.forkChild(slots.enter(order, Effect.succeed(order)), { startImmediately: true })
+      )
+
+      assert.deepStrictEqual(waiting.map((fiber) => fiber.pollUnsafe()), [undefined, undefined])
+      first.leave()
+      first.leave()
+      yield* Effect.yieldNow
+
+      assert.strictEqual((yield* Fiber.join(waiting[0]!)).value, 1)
+      assert.isUndefined(waiting[1]!.pollUnsafe())
+      yield* Fiber.interrupt(waiting[1]!)
     }))
 })
