@@ -9,15 +9,17 @@
  *
  * @since 0.1.0
  */
-import type { LanguageModelV4 } from "@ai-sdk/provider"
+import type { LanguageModelV4, LanguageModelV4CallOptions } from "@ai-sdk/provider"
 import type { ModelClient, ModelError, ModelRequest, ModelResponse } from "@mandate/core"
 import { ModelRegistry } from "@mandate/core"
 import * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
+import * as Stream from "effect/Stream"
 import * as CallOptions from "./v4/CallOptions.ts"
 import * as Failure from "./v4/Failure.ts"
 import * as Prompt from "./v4/Prompt.ts"
 import * as Response from "./v4/Response.ts"
+import * as ResponseStream from "./v4/ResponseStream.ts"
 import * as SupportedUrls from "./v4/SupportedUrls.ts"
 
 /**
@@ -44,7 +46,9 @@ export interface Options {
  * **Details**
  *
  * A call is one HTTP request of the model's own client: nothing is retried,
- * and interrupting the call aborts the request. Every failure is a
+ * and interrupting the call, or leaving its stream, aborts the request. A
+ * stream gives every part whole, in the order of a whole response, beside its
+ * deltas; one that breaks off in any way fails. Every failure is a
  * `ModelError` in words of our own; what the provider sent is read only to
  * tell the reason. What the client says it left out of a request (a setting
  * that the model does not take) is logged at level `Debug`.
@@ -81,14 +85,18 @@ export interface Options {
 export const make = (model: LanguageModelV4, options: Options = {}): ModelClient.ModelClient => {
   const identity = Failure.identify(model)
   const unsupported = Failure.unsupportedVersion(model.specificationVersion)
-  const ask = generate(model, options.settings ?? {})
+  const prepared = prepare(model, options.settings ?? {})
+  const toError = (problem: Failure.Problem): ModelError.ModelError => Failure.toError(identity, problem)
+  const ready = (request: ModelRequest.ModelRequest) =>
+    unsupported === undefined ? prepared(request) : Effect.fail(unsupported)
   return {
     ...identity,
     structuredAnswers: options.structuredAnswers ?? false,
-    generate: (request) =>
-      Effect.mapError(
-        unsupported === undefined ? ask(request) : Effect.fail(unsupported),
-        (problem): ModelError.ModelError => Failure.toError(identity, problem)
+    generate: (request) => Effect.mapError(Effect.flatMap(ready(request), (call) => generate(model, call)), toError),
+    stream: (request) =>
+      Stream.mapError(
+        Stream.unwrap(Effect.map(ready(request), (call) => ResponseStream.make(model, call))),
+        toError
       )
   }
 }
@@ -114,15 +122,21 @@ export const make = (model: LanguageModelV4, options: Options = {}): ModelClient
 export const layer = (model: LanguageModelV4, options?: Options): Layer.Layer<ModelRegistry.ModelRegistry> =>
   ModelRegistry.layer({ default: make(model, options) })
 
-const generate = (model: LanguageModelV4, settings: ModelRequest.ModelSettings) =>
+const prepare = (model: LanguageModelV4, settings: ModelRequest.ModelSettings) =>
   Effect.fnUntraced(function*(
     request: ModelRequest.ModelRequest
-  ): Effect.fn.Return<ModelResponse.ModelResponse, Failure.Problem> {
+  ): Effect.fn.Return<LanguageModelV4CallOptions, Failure.Problem> {
     const { messages, urls } = Prompt.make(request.messages)
     yield* SupportedUrls.check(model, urls)
-    const options = CallOptions.make(request, settings, messages)
-    const result = yield* Failure.attempt((abortSignal) => model.doGenerate({ ...options, abortSignal }))
-    const response = yield* Effect.fromResult(Response.make(result))
-    yield* Response.logWarnings(result.warnings)
-    return response
+    return CallOptions.make(request, settings, messages)
   })
+
+const generate = Effect.fnUntraced(function*(
+  model: LanguageModelV4,
+  options: LanguageModelV4CallOptions
+): Effect.fn.Return<ModelResponse.ModelResponse, Failure.Problem> {
+  const result = yield* Failure.attempt((abortSignal) => model.doGenerate({ ...options, abortSignal }))
+  const response = yield* Effect.fromResult(Response.make(result))
+  yield* Response.logWarnings(result.warnings)
+  return response
+})

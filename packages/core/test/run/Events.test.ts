@@ -149,9 +149,20 @@ describe("the events of a tree", () => {
         ["t#0/0.2#0/0.0#0", "work", false]
       ])
       assert.lengthOf(Trees.tagged(events, "Blocked"), 1)
-      // Each live start has its end too, in order.
-      const live = seen.filter(({ _tag }) => _tag === "ToolStarted" || _tag === "ToolFinished")
-      assert.lengthOf(live, 6)
+      // Each live start has its end too, in order: three tools that ran and four tasks.
+      const live = seen.flatMap((event) =>
+        event._tag === "ToolStarted" || event._tag === "ToolFinished"
+          ? [{ tag: event._tag, call: `${event.runId}/${event.key}` }]
+          : []
+      )
+      const started = live.filter(({ tag }) => tag === "ToolStarted").map(({ call }) => call)
+      assert.lengthOf(started, 7)
+      for (const call of started) {
+        assert.deepStrictEqual(live.filter((event) => event.call === call).map(({ tag }) => tag), [
+          "ToolStarted",
+          "ToolFinished"
+        ])
+      }
     }).pipe(Effect.provide(Trees.runtime(scripts))))
 
   it.effect.each([1, 4, 7, 9, 12])(

@@ -16,10 +16,11 @@ import * as Transport from "./Transport.ts"
  * @category models
  * @since 0.1.0
  */
-export interface HttpFailure extends Error {
+export interface HttpFailure {
   readonly statusCode: number
   readonly responseHeaders?: unknown
   readonly responseBody?: unknown
+  readonly cause?: unknown
 }
 
 /**
@@ -28,7 +29,7 @@ export interface HttpFailure extends Error {
  * @category getters
  * @since 0.1.0
  */
-export const isHttpFailure = (error: unknown): error is HttpFailure =>
+export const isHttpFailure = (error: unknown): error is Error & HttpFailure =>
   error instanceof Error && "statusCode" in error && Number.isSafeInteger(error.statusCode)
 
 /**
@@ -62,6 +63,19 @@ export const classify = (failure: HttpFailure, now: number): Problem => {
   }
 }
 
+/**
+ * Why a request was refused, where a body says one of the known reasons: the
+ * quota, the length of the conversation, or its content.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const refusalOf = (body: ErrorBody.ErrorBody): ModelError.ModelErrorReason | undefined => {
+  if (says(body, quota)) return "quota-exceeded"
+  if (says(body, context)) return "context-too-long"
+  return says(body, filter) ? "content-filtered" : undefined
+}
+
 const problemOf = (failure: HttpFailure): Problem => {
   const { statusCode: status } = failure
   if (status >= 200 && status < 300) return Transport.isTransport(failure.cause) ? Transport.problem : unreadable
@@ -73,10 +87,9 @@ const problemOf = (failure: HttpFailure): Problem => {
 }
 
 const refusal = (status: number, body: ErrorBody.ErrorBody): ModelError.ModelErrorReason => {
-  if (says(body, quota)) return "quota-exceeded"
-  if (status === 429) return "rate-limited"
-  if (says(body, context)) return "context-too-long"
-  return says(body, filter) ? "content-filtered" : "invalid-request"
+  const said = refusalOf(body)
+  if (status === 429) return said === "quota-exceeded" ? said : "rate-limited"
+  return said ?? "invalid-request"
 }
 
 interface Sign {

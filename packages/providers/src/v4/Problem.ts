@@ -3,7 +3,7 @@
  *
  * @since 0.1.0
  */
-import type { ModelError } from "@mandate/core"
+import type { ModelError, Usage } from "@mandate/core"
 
 /**
  * What went wrong with a model call: the fields of a `ModelError` beside the
@@ -13,7 +13,8 @@ import type { ModelError } from "@mandate/core"
  *
  * `detail` is written in this package and never taken from a provider.
  * `status` is a whole number, `retryAfter` a whole number of milliseconds that
- * is not negative: the error's own check of them can therefore not fail.
+ * is not negative, `usage` has counts as Finish.toUsage makes them: the error's
+ * own check of them can therefore not fail.
  *
  * @category models
  * @since 0.1.0
@@ -23,4 +24,5 @@ export interface Problem {
   readonly detail?: string
   readonly status?: number
   readonly retryAfter?: number
+  readonly usage?: Usage.ModelUsage
 }

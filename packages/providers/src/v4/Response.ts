@@ -8,7 +8,7 @@ import type { Message } from "@mandate/core"
 import { ModelResponse } from "@mandate/core"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import * as Schema from "effect/Schema"
+import * as Checked from "./Checked.ts"
 import * as Content from "./Content.ts"
 import * as Finish from "./Finish.ts"
 import * as Metadata from "./Metadata.ts"
@@ -29,11 +29,7 @@ import type { Problem } from "./Problem.ts"
  */
 export const make = (
   result: LanguageModelV4GenerateResult
-): Result.Result<ModelResponse.ModelResponse, Problem> =>
-  Result.try({ try: () => Result.map(read(result), toJson), catch: () => malformed }).pipe(
-    Result.flatMap((response) => response),
-    Result.filterOrFail(isResponse, () => malformed)
-  )
+): Result.Result<ModelResponse.ModelResponse, Problem> => check(() => read(result))
 
 /**
  * Logs what a client left out of a request, or sent otherwise, at level
@@ -54,9 +50,7 @@ export const logWarnings = (warnings: ReadonlyArray<SharedV4Warning> | undefined
     )
     : Effect.void
 
-const malformed: Problem = { reason: "invalid-response", detail: "the response does not have the shape of one" }
-
-const isResponse = Schema.is(ModelResponse.ModelResponse)
+const check = Checked.make(ModelResponse.ModelResponse)
 
 const read = (result: LanguageModelV4GenerateResult): Result.Result<ModelResponse.ModelResponse, Problem> =>
   Result.map(readParts(result.content), (parts) => ({
@@ -73,9 +67,6 @@ const readParts = (
     Result.all(contents.map(Content.toPart)),
     (parts) => parts.filter((part) => part !== undefined)
   )
-
-// Drops keys that are `undefined` and turns what has a JSON form into it.
-const toJson = (response: ModelResponse.ModelResponse): unknown => JSON.parse(JSON.stringify(response))
 
 const warningName = (warning: SharedV4Warning): string => {
   switch (warning.type) {

@@ -1,0 +1,247 @@
+/**
+ * The parts of a V4 stream as the pieces of a streamed response.
+ *
+ * **Details**
+ *
+ * Invariants:
+ *
+ * 1. Whole parts come in the order in which they began, as in a response that
+ *    is asked for whole: one that ends early waits for those before it.
+ * 2. The finish comes last, once, and only when everything that began has
+ *    ended.
+ * 3. What is held is bounded by {@link maxLength}.
+ *
+ * @since 0.1.0
+ */
+import type { LanguageModelV4Content, LanguageModelV4StreamPart } from "@ai-sdk/provider"
+import type { ModelResponse as Responses } from "@mandate/core"
+import { Message, ModelResponse } from "@mandate/core"
+import * as Result from "effect/Result"
+import * as Checked from "./Checked.ts"
+import * as Content from "./Content.ts"
+import * as Finish from "./Finish.ts"
+import * as Metadata from "./Metadata.ts"
+import type { Problem } from "./Problem.ts"
+import * as StreamedText from "./StreamedText.ts"
+import * as StreamFailure from "./StreamFailure.ts"
+
+/**
+ * A piece of a streamed response.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Piece = Responses.ModelStreamPart
+
+/**
+ * Parts of a stream that make up its response. The others are about the
+ * stream.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type ResponsePart = Exclude<
+  LanguageModelV4StreamPart,
+  { readonly type: "stream-start" | "response-metadata" | "ping" | "raw" | "error" }
+>
+
+/**
+ * Takes the parts of one stream, one after the other, and gives the pieces
+ * they make. `end` is called when the stream has ended by itself.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface StreamParts {
+  readonly take: (part: ResponsePart) => Result.Result<ReadonlyArray<Piece>, Problem>
+  readonly end: () => Result.Result<ReadonlyArray<Piece>, Problem>
+}
+
+/**
+ * The largest response, in characters of its JSON: 64 Mi. Files as base64
+ * count too.
+ *
+ * @category constants
+ * @since 0.1.0
+ */
+export const maxLength = 64 * 1024 * 1024
+
+/**
+ * Starts with an empty response.
+ *
+ * **Details**
+ *
+ * A stream that ends without a finish, or while a tool call is being written,
+ * fails as `network`, with its usage where it is known. A call that was cut at
+ * a limit, or by a filter, is left out.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make = (limit: number = maxLength): StreamParts => {
+  // Where each part has its place: absent until it has ended.
+  const places: Array<Place> = []
+  const blocks = new Map<string, { readonly block: StreamedText.Block; readonly place: Place }>()
+  const inputs = new Map<string, { readonly name: string; readonly own: boolean; readonly place: Place }>()
+  let finish: Finishing | undefined
+  let length = 0
+
+  const count = (characters: number) => {
+    length += characters + perPart
+    return length > limit ? Result.fail(tooLong) : undefined
+  }
+
+  const released = (): Array<Piece> => {
+    const end = places.findIndex((place) => !place.isOver)
+    return places.splice(0, end < 0 ? places.length : end).flatMap(({ part }) =>
+      part === undefined ? [] : [{ type: "part" as const, part }]
+    )
+  }
+
+  const begin = (): Place => {
+    const place: Place = { isOver: false, part: undefined }
+    places.push(place)
+    return place
+  }
+
+  const settle = (place: Place, content: LanguageModelV4Content | undefined): Result.Result<void, Problem> => {
+    if (content === undefined) {
+      place.isOver = true
+      return Result.void
+    }
+    return Result.map(toPart(content), (part) => {
+      place.isOver = true
+      place.part = part
+    })
+  }
+
+  const takeBlock = (part: StreamedText.BlockPart): Result.Result<ReadonlyArray<Piece>, Problem> => {
+    const type = part.type.startsWith("text") ? "text" : "reasoning"
+    const key = `${type} ${part.id}`
+    const known = blocks.get(key)
+    if (part.type === `${type}-end` && known === undefined) return nothing
+    const isAgain = part.type === `${type}-start` && known !== undefined
+    if (isAgain) {
+      const ended = settle(known.place, StreamedText.end(known.block, undefined))
+      if (Result.isFailure(ended)) return Result.fail(ended.failure)
+    }
+    const current = known === undefined || isAgain ? { block: StreamedText.make(type), place: begin() } : known
+    blocks.set(key, current)
+    StreamedText.add(current.block, part)
+    if ("delta" in part) {
+      return Result.succeed(part.delta === "" ? [] : [{ type: `${type}-delta`, delta: part.delta }])
+    }
+    if (part.type !== `${type}-end`) return Result.succeed(released())
+    blocks.delete(key)
+    return Result.map(settle(current.place, StreamedText.end(current.block, part)), released)
+  }
+
+  const take = (part: ResponsePart): Result.Result<ReadonlyArray<Piece>, Problem> => {
+    switch (part.type) {
+      case "text-start":
+      case "text-delta":
+      case "text-end":
+      case "reasoning-start":
+      case "reasoning-delta":
+      case "reasoning-end":
+        return count("delta" in part ? part.delta.length : 0) ?? takeBlock(part)
+      case "tool-input-start": {
+        const { id, providerExecuted, toolName } = part
+        if (!inputs.has(id)) inputs.set(id, { name: toolName, own: providerExecuted !== true, place: begin() })
+        return count(id.length + toolName.length) ?? nothing
+      }
+      case "tool-input-delta": {
+        const input = inputs.get(part.id)
+        const { delta, id } = part
+        return count(delta.length) ??
+          Result.succeed(
+            input === undefined || delta === "" ? [] : [{ type: "tool-input-delta", id, name: input.name, delta }]
+          )
+      }
+      case "tool-input-end":
+        return nothing
+      case "finish":
+        finish = part
+        return nothing
+      default: {
+        const begun = part.type === "tool-call" ? inputs.get(part.toolCallId) : undefined
+        if (begun !== undefined && part.type === "tool-call") inputs.delete(part.toolCallId)
+        const place = begun?.place ?? begin()
+        return Result.flatMap(settle(place, part), () => count(sizeOf(place.part)) ?? Result.succeed(released()))
+      }
+    }
+  }
+
+  const end = (): Result.Result<ReadonlyArray<Piece>, Problem> => {
+    if (finish === undefined) return Result.fail(StreamFailure.cut)
+    const last = toFinish(finish)
+    if (Result.isFailure(last)) return Result.fail(last.failure)
+    const isCutOff = last.success.finishReason === "length" || last.success.finishReason === "content-filter"
+    const isWhole = isCutOff || [...inputs.values()].every(({ own }) => !own)
+    if (!isWhole) return Result.fail({ ...StreamFailure.cut, usage: last.success.usage })
+    const broken = notWhole(finish, last.success)
+    if (broken !== undefined) return Result.fail(broken)
+    for (const { block, place } of blocks.values()) {
+      const ended = settle(place, StreamedText.end(block, undefined))
+      if (Result.isFailure(ended)) return Result.fail(ended.failure)
+    }
+    for (const { place } of inputs.values()) place.isOver = true
+    return Result.succeed([...released(), last.success])
+  }
+
+  return {
+    take: (part) =>
+      Result.flatMap(Result.try({ try: () => take(part), catch: () => Checked.malformed }), (made) => made),
+    end
+  }
+}
+
+interface Place {
+  isOver: boolean
+  part: Message.AssistantPart | undefined
+}
+
+type Finishing = Extract<LanguageModelV4StreamPart, { readonly type: "finish" }>
+
+// What a part costs beside its text, so that empty ones count too.
+const perPart = 16
+
+const nothing: Result.Result<ReadonlyArray<Piece>, Problem> = Result.succeed([])
+
+const tooLong: Problem = { reason: "invalid-response", detail: "the response is larger than any that is accepted" }
+
+const checkPart = Checked.make(Message.AssistantPart)
+
+const toPart = (content: LanguageModelV4Content): Result.Result<Message.AssistantPart | undefined, Problem> =>
+  Result.flatMap(
+    Content.toPart(content),
+    (part) => part === undefined ? Result.succeed(part) : checkPart(() => Result.succeed(part))
+  )
+
+const sizeOf = (part: Message.AssistantPart | undefined): number => part === undefined ? 0 : JSON.stringify(part).length
+
+const checkResponse = Checked.make(ModelResponse.ModelResponse)
+
+const toFinish = (finish: Finishing): Result.Result<Extract<Piece, { readonly type: "finish" }>, Problem> =>
+  Result.map(
+    checkResponse(() =>
+      Result.succeed({
+        parts: [],
+        finishReason: Finish.toReason(finish.finishReason),
+        usage: Finish.toUsage(finish.usage),
+        ...Metadata.toMetadata(finish.providerMetadata)
+      })
+    ),
+    ({ parts: _, ...rest }) => ({ type: "finish", ...rest })
+  )
+
+// Clients finish a stream that broke off with a reason that no provider gave.
+const notWhole = (
+  { finishReason }: Finishing,
+  { finishReason: reason, usage }: Extract<Piece, { readonly type: "finish" }>
+): Problem | undefined => {
+  if (reason === "error") return { reason: "overloaded", detail: "the provider gave the response up", usage }
+  return reason === "interrupted" || (reason === "other" && finishReason.raw === undefined)
+    ? { ...StreamFailure.cut, usage }
+    : undefined
+}
