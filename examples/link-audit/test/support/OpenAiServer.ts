@@ -81,12 +81,34 @@ export const start = (behaviour: Behaviour): Effect.Effect<OpenAiServer, never, 
   })
 
 const reply = (response: ServerResponse, { agent, body }: Request, reaction: "answer" | number): void => {
-  response.writeHead(reaction === "answer" ? 200 : reaction, { "content-type": "application/json" })
-  response.end(JSON.stringify(
-    reaction === "answer"
-      ? completion(body, Result.getOrThrow(ScriptedModel.programs[agent]!(messages(body))))
-      : { error: { message: `${bodyMarker} ${key}`, type: "error" } }
-  ))
+  if (reaction !== "answer") {
+    response.writeHead(reaction, { "content-type": "application/json" })
+    response.end(JSON.stringify({ error: { message: `${bodyMarker} ${key}`, type: "error" } }))
+    return
+  }
+  const whole = completion(body, Result.getOrThrow(ScriptedModel.programs[agent]!(messages(body))))
+  if (body["stream"] !== true) {
+    response.writeHead(200, { "content-type": "application/json" })
+    response.end(JSON.stringify(whole))
+    return
+  }
+  response.writeHead(200, { "content-type": "text/event-stream" })
+  for (const chunk of chunksOf(whole)) response.write(`data: ${JSON.stringify(chunk)}\n\n`)
+  response.end("data: [DONE]\n\n")
+}
+
+/** A completion in the two pieces that a stream gives it in: the message, then why it ended. */
+const chunksOf = ({ choices: [choice], usage, ...rest }: Json): ReadonlyArray<Json> => {
+  const { tool_calls: calls, ...message } = choice.message
+  const chunk = (delta: Json, finishReason: string | null) => ({
+    ...rest,
+    object: "chat.completion.chunk",
+    choices: [{ index: 0, delta, finish_reason: finishReason }]
+  })
+  const delta = calls === undefined
+    ? message
+    : { ...message, tool_calls: calls.map((call: Json, index: number) => ({ index, ...call })) }
+  return [chunk(delta, null), { ...chunk({}, choice.finish_reason), usage }]
 }
 
 const completion = (body: Json, move: Move): Json => ({
