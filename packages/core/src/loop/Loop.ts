@@ -27,7 +27,6 @@ import type { Failure, Settled } from "../values/RunOutcome.ts"
 import { resultKey, stepKey, type StepRecord } from "../values/RunRecord.ts"
 import * as Usage from "../values/Usage.ts"
 import * as ActiveRun from "./ActiveRun.ts"
-import type { Branch } from "./Branch.ts"
 import * as CallIds from "./CallIds.ts"
 import type { Drive } from "./Drive.ts"
 import * as ModelStep from "./ModelStep.ts"
@@ -89,7 +88,7 @@ const steps = Effect.fnUntraced(function*(
       const branches = yield* ToolCalls.run(self, step, record, tasks)
       const failure = branches.find((branch) => branch._tag === "Fail")
       if (failure !== undefined) return yield* fail(self, transcript, failure.failure, run.spent)
-      if (branches.some((branch) => branch._tag === "Waiting")) return yield* suspend(self, transcript, branches)
+      if (branches.some((branch) => branch._tag === "Waiting")) return yield* suspend(self, transcript)
     }
     tasks += ToolCalls.countTasks(self, record)
     Transcript.addResults(
@@ -151,8 +150,7 @@ const fail = (
 // What the branches wait on is computed from the rows of the runs that wait.
 const suspend = (
   self: Drive,
-  transcript: Transcript.Transcript,
-  _branches: ReadonlyArray<Branch>
+  transcript: Transcript.Transcript
 ): Effect.Effect<DriveEnd, Fenced | StoreError> =>
   Effect.as(
     self.journal.suspend(

@@ -1,0 +1,148 @@
+/**
+ * What a parent makes of how its child came out: the report or the failure,
+ * and nothing else of the child.
+ *
+ * @since 0.1.0
+ */
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as ActiveRun from "../loop/ActiveRun.ts"
+import type { Branch, Done } from "../loop/Branch.ts"
+import type { Drive, ToolCall } from "../loop/Drive.ts"
+import * as TreeClose from "../run/TreeClose.ts"
+import type { DriveEnd } from "../service/RunHost.ts"
+import { Fenced, type StoreError } from "../service/RunStore.ts"
+import { action, type ChildFailure, type ChildFailurePolicy } from "../values/ChildFailure.ts"
+import * as Ids from "../values/Ids.ts"
+import type { ToolOutput } from "../values/Message.ts"
+import type { NewEvent } from "../values/RunEvent.ts"
+import { childFailure, type Failure, inherited, type Settled } from "../values/RunOutcome.ts"
+import type * as Usage from "../values/Usage.ts"
+import type { BoundSpec } from "./BoundSpec.ts"
+import * as TaskMessage from "./TaskMessage.ts"
+
+/**
+ * One delegated task.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Task {
+  readonly drive: Drive
+  readonly call: ToolCall
+  readonly subagent: BoundSpec
+  readonly policy: ChildFailurePolicy
+  readonly task: { readonly json: string; readonly prompt: string }
+}
+
+/**
+ * Why a parent's drive cannot go on.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Lost = Fenced | StoreError
+
+/**
+ * The branch of a task call whose child came out like this.
+ *
+ * **Details**
+ *
+ * A failure under `tool-error` closes a failed child in the transaction of the
+ * parent's record; under `fail-run` it fails the parent and is recorded
+ * nowhere. What no policy covers always fails the parent.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const conclude = (self: Task, end: DriveEnd): Effect.Effect<Branch, Lost> => {
+  switch (end._tag) {
+    case "Lost":
+      return Effect.fail(new Fenced({ runId: self.drive.run.runId }))
+    case "Suspended":
+      return Effect.succeed({ _tag: "Waiting" })
+    case "Settled":
+      return Effect.succeed(settled(self, end.outcome, end.usage))
+    case "Failed":
+      return failedChild(self, end.failure)
+  }
+}
+
+const settled = (self: Task, outcome: Settled, usage: Usage.RunUsage): Branch => {
+  const { maxReportBytes } = self.drive.run.limits
+  if (outcome._tag !== "Completed") return refused(self, childFailure(outcome)!, usage.tree)
+  const { bytes, output } = TaskMessage.report(outcome.answer)
+  return bytes > maxReportBytes
+    ? refused(self, { _tag: "ReportTooLarge", bytes, maxReportBytes }, usage.tree)
+    : done(self, output, undefined, usage.tree, [])
+}
+
+const failedChild = Effect.fnUntraced(function*(self: Task, failure: Failure): Effect.fn.Return<Branch, Lost> {
+  const { drive, policy, subagent } = self
+  const known = inherited(subagent.agent.id, failure)
+  if (known === undefined) return { _tag: "Fail", failure }
+  if (action(policy, known.failure) === "fail-run") {
+    return { _tag: "Fail", failure: { _tag: "ChildFailed", failure: known.failure, path: known.path } }
+  }
+  const { runtime } = drive
+  const lease = yield* runtime.lease
+  const childRunId = Ids.runId(Ids.childThreadId(drive.run.runId, self.call.key), 0)
+  const tree = yield* runtime.store.seize(childRunId, lease)
+  const top = { outcome: closedAs(known.failure), notRun: "the run was closed after a failure", at: lease.now }
+  const planned = yield* TreeClose.plan(runtime.store, tree, top)
+  if (Result.isFailure(planned)) return { _tag: "Fail", failure: { _tag: "CorruptRun", ...planned.failure } }
+  const plan = planned.success
+  const close = plan.runs.map(({ fence, settlement }) => ({ runId: fence.runId, settlement }))
+  return { ...toolError(self, known.failure, plan.usage.tree, plan.events), close }
+})
+
+// A failure that passed through levels below is the child's own end, whatever level it began at.
+const closedAs = (failure: ChildFailure): Settled =>
+  failure._tag === "ModelFailed" || failure._tag === "ToolFatal" ? failure : { _tag: "Cancelled" }
+
+const refused = (self: Task, failure: ChildFailure, usage: Usage.Usage): Branch =>
+  action(self.policy, failure) === "fail-run"
+    ? { _tag: "Fail", failure: { _tag: "ChildFailed", failure, path: [self.subagent.agent.id] } }
+    : toolError(self, failure, usage, [])
+
+const toolError = (self: Task, failure: ChildFailure, usage: Usage.Usage, events: ReadonlyArray<NewEvent>): Done =>
+  done(self, TaskMessage.failure(failure, self.drive.run.limits.maxReportBytes), failure, usage, events)
+
+const done = (
+  self: Task,
+  output: ToolOutput,
+  failure: ChildFailure | undefined,
+  usage: Usage.Usage,
+  events: ReadonlyArray<NewEvent>
+): Done => {
+  const place = taskPlace(self, self.drive.now())
+  return {
+    _tag: "Done",
+    result: {
+      output,
+      isError: failure !== undefined,
+      child: { subagent: place.subagent, threadId: place.childThreadId, runId: place.childRunId, usage }
+    },
+    events: [...events, { ...place, _tag: "TaskSettled", usage, ...(failure === undefined ? {} : { failure }) }],
+    keepChildren: self.drive.run.limits.childRetention
+  }
+}
+
+/**
+ * Where a task call and its child stand, for events.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const taskPlace = ({ call, drive, subagent }: Task, at: number) => {
+  const childThreadId = Ids.childThreadId(drive.run.runId, call.key)
+  return {
+    ...ActiveRun.origin(drive.run),
+    at,
+    key: call.key,
+    toolCallId: call.part.id,
+    subagent: subagent.agent.id as Ids.AgentId,
+    childThreadId,
+    childRunId: Ids.runId(childThreadId, 0)
+  }
+}
