@@ -30,7 +30,8 @@ import * as SupportedUrls from "./v4/SupportedUrls.ts"
  * - `settings`: settings of every call. A setting of the request wins, header
  *   by header and provider option by provider option. Default: none
  * - `structuredAnswers`: whether the model gives native structured answers
- *   beside tools. Default: `false`
+ *   beside tools. Typed answers are then asked for with the request, and the
+ *   tool `submit_report` is not offered. Default: `false`
  *
  * @category models
  * @since 0.1.0

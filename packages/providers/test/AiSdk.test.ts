@@ -1,12 +1,13 @@
-import type { LanguageModelV3 } from "@ai-sdk/provider"
+import type { LanguageModelV3, LanguageModelV4CallOptions, LanguageModelV4Middleware } from "@ai-sdk/provider"
 import { assert, describe, it } from "@effect/vitest"
-import { Message, ModelRegistry } from "@mandate/core"
-import { wrapLanguageModel } from "ai"
+import { Message, ModelRegistry, type ModelRequest } from "@mandate/core"
+import { simulateStreamingMiddleware, wrapLanguageModel } from "ai"
 import { MockLanguageModelV3, MockLanguageModelV4 } from "ai/test"
 import { Effect, Logger, References } from "effect"
 import { AiSdk } from "../src/index.ts"
 import * as Mock from "./support/Mock.ts"
 import * as Requests from "./support/Requests.ts"
+import * as Ways from "./support/Ways.ts"
 
 const image = (url: string, mediaType = "image/png"): Message.Message => ({
   role: "user",
@@ -34,6 +35,7 @@ describe("AiSdk", () => {
       const error = yield* Effect.flip(client.generate(Requests.make(), Requests.call))
 
       assert.deepInclude(error, { reason: "unsupported", provider: "old", modelId: "m-3", isRetryable: false })
+      assert.deepStrictEqual(yield* Effect.flip(Ways.streamed(client)), error)
       assert.include(error.message, "is of v3")
       assert.include(error.message, "upgrade")
       assert.include(error.message, "wrapLanguageModel")
@@ -107,6 +109,60 @@ describe("AiSdk", () => {
         headers: { a: "own", b: "call" },
         providerOptions: { acme: { x: 1, y: 2 }, other: { z: 1 } }
       })
+    }))
+
+  for (const [how, way] of Ways.ways) {
+    it.effect(`sends every setting as the option of the same name, ${how}`, () =>
+      Effect.gen(function*() {
+        const settings: Required<ModelRequest.ModelSettings> = {
+          temperature: 0.5,
+          topP: 0.9,
+          topK: 5,
+          presencePenalty: 0.1,
+          frequencyPenalty: 0.2,
+          maxOutputTokens: 100,
+          stopSequences: ["END"],
+          seed: 7,
+          reasoning: "max",
+          headers: { a: "b" },
+          providerOptions: { acme: { x: 1 } }
+        }
+        const calls: Array<LanguageModelV4CallOptions> = []
+        const middleware: LanguageModelV4Middleware = {
+          specificationVersion: "v4",
+          transformParams: ({ params }) => {
+            calls.push(params)
+            return Promise.resolve(params)
+          }
+        }
+        const model = wrapLanguageModel({
+          model: Mock.answering(),
+          middleware: [simulateStreamingMiddleware(), middleware]
+        })
+
+        yield* way(AiSdk.make(model), Requests.make({ settings }))
+
+        const { abortSignal: _, prompt: __, tools: ___, toolChoice: ____, ...options } = calls[0] as any
+        assert.deepStrictEqual(options, settings)
+      }))
+  }
+
+  it.effect("refuses a URL in the content of a tool result that the model does not fetch", () =>
+    Effect.gen(function*() {
+      const [part] = image("https://elsewhere.test/a.png").content as [Message.FilePart]
+      const result: Message.ToolResultPart = {
+        type: "tool-result",
+        id: "c1",
+        name: "shot",
+        output: { type: "content", value: [part] },
+        isError: false
+      }
+
+      const error = yield* Effect.flip(
+        Ways.streamed(AiSdk.make(Mock.answering()), Requests.make({ messages: [{ role: "tool", content: [result] }] }))
+      )
+
+      assert.strictEqual(error.reason, "unsupported")
     }))
 
   it.effect("sends neither tools nor a choice when there are no tools", () =>

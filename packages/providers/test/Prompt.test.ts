@@ -159,4 +159,44 @@ describe("Prompt", () => {
 
     assert.strictEqual(message?.content.length, 1)
   })
+
+  it("sends the texts and files that a tool gave back, and names their URLs", () => {
+    const value = [
+      { type: "text", text: "Look", providerMetadata: { acme: { a: 1 } } },
+      { type: "file", mediaType: "image/png", filename: "a.png", data: { type: "base64", base64: "AAEC" } },
+      { type: "file", mediaType: "image/png", data: { type: "url", url: "https://files.test/a.png" } }
+    ] as const
+    const { messages, urls } = Prompt.make([
+      { role: "tool", content: [toolResult("c1", { output: { type: "content", value } })] }
+    ])
+
+    assert.deepStrictEqual(messages[0]?.content, [{
+      type: "tool-result",
+      toolCallId: "c1",
+      toolName: "search",
+      output: {
+        type: "content",
+        value: [
+          { type: "text", text: "Look", providerOptions: { acme: { a: 1 } } },
+          { type: "file", mediaType: "image/png", filename: "a.png", data: { type: "data", data: "AAEC" } },
+          { type: "file", mediaType: "image/png", data: { type: "url", url: new URL("https://files.test/a.png") } }
+        ]
+      }
+    }] as never)
+    assert.deepStrictEqual(urls, [value[2]])
+  })
+
+  it("sends a call that was not allowed to run as such, with its reason if it has one", () => {
+    const outputs = ["Too dear", ""].map((why) => {
+      const [message] = promptOf({
+        role: "tool",
+        content: [toolResult("c1", { output: { type: "denied", value: why }, isError: true })]
+      })
+      return message?.role === "tool" && message.content[0]?.type === "tool-result"
+        ? message.content[0].output
+        : undefined
+    })
+
+    assert.deepStrictEqual(outputs, [{ type: "execution-denied", reason: "Too dear" }, { type: "execution-denied" }])
+  })
 })

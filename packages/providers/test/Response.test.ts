@@ -116,10 +116,16 @@ describe("Response", () => {
     for (
       const reason of ["stop", "tool-calls", "length", "content-filter", "error", "interrupted", "other"] as const
     ) {
-      assert.strictEqual(reasonOf(reason), reason)
+      assert.strictEqual(reasonOf(reason, reason), reason)
     }
     assert.strictEqual(reasonOf("stop", "pause_turn"), "pause")
     assert.strictEqual(reasonOf("brand-new"), "other")
+  })
+
+  it("refuses a response with nothing in it that no provider ended", () => {
+    const made = Response.make(Mock.result([], { finishReason: { unified: "other", raw: undefined } }))
+
+    assert.strictEqual(Result.getOrThrow(Result.flip(made)).reason, "invalid-response")
   })
 
   it("leaves out counts that are unknown or are no counts", () => {

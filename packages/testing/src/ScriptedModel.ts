@@ -11,13 +11,14 @@
  *
  * @since 0.1.0
  */
-import { type ModelClient, ModelRegistry, type ModelRequest } from "@mandate/core"
+import { EffectCopy, type ModelClient, ModelRegistry, type ModelRequest } from "@mandate/core"
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as FrozenCopy from "./FrozenCopy.ts"
@@ -99,6 +100,7 @@ export class ScriptedModel extends Context.Service<ScriptedModel, {
 export const make = Effect.fnUntraced(function*(
   scripts: Scripts
 ): Effect.fn.Return<ScriptedModel["Service"], never, Scope.Scope> {
+  yield* EffectCopy.ensure("@mandate/testing", Schema.Unknown)
   const book = ScriptBook.make(scripts)
   const requests: Array<RecordedRequest> = []
   const interrupted: Array<ModelRequest.ModelCall> = []

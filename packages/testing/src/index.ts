@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 export * as FixedIds from "./FixedIds.ts"
+export * as ModelClientContract from "./ModelClientContract.ts"
 export * as Script from "./Script.ts"
 export * as ScriptedModel from "./ScriptedModel.ts"
 export * as ScriptError from "./ScriptError.ts"

@@ -31,8 +31,8 @@ import type * as TypedAgent from "./TypedAgent.ts"
  * **Details**
  *
  * A definition never changes: every `with*` method returns a new one.
- * `withTools` and `withSubagents` add to what is there, bounds and budgets
- * merge field by field, and every other method replaces.
+ * `withTools`, `withToolkit` and `withSubagents` add to what is there, bounds
+ * and budgets merge field by field, and every other method replaces.
  *
  * @category models
  * @since 0.1.0
@@ -69,6 +69,16 @@ export class AgentBuilder<out O, out R = never> extends Pipeable.Class {
     handlers: (H & Record<Exclude<keyof H, keyof Tools>, never>) | Effect.Effect<H, E, RX>
   ): AgentBuilder<O, R | ToolSource.HandlersServices<H, Tools> | NoInfer<RX>> {
     return new AgentBuilder(AgentSpec.addTools(this.spec, ToolSource.make(toolkit, handlers)))
+  }
+
+  /**
+   * Adds tools that carry their handlers, such as those of an MCP server, or
+   * an effect that gives them. The effect runs when the definition is bound.
+   */
+  withToolkit<Tools extends Record<string, Tool.Any>, E = never, RX = never>(
+    toolkit: Toolkit.WithHandler<Tools> | Effect.Effect<Toolkit.WithHandler<Tools>, E, RX>
+  ): AgentBuilder<O, R | ToolSource.ToolkitServices<Tools> | RX> {
+    return new AgentBuilder(AgentSpec.addTools(this.spec, ToolSource.fromToolkit(toolkit)))
   }
 
   /**

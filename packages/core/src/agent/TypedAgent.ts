@@ -31,8 +31,8 @@ import type { TaskRequest } from "../values/TaskRequest.ts"
  * **Details**
  *
  * A definition never changes: every `with*` method returns a new one.
- * `withTools` and `withSubagents` add to what is there, bounds and budgets
- * merge field by field, and every other method replaces.
+ * `withTools`, `withToolkit` and `withSubagents` add to what is there, bounds
+ * and budgets merge field by field, and every other method replaces.
  *
  * @category models
  * @since 0.1.0
@@ -73,6 +73,16 @@ export class TypedAgent<in out I, in out O, out R = never> extends Pipeable.Clas
     handlers: (H & Record<Exclude<keyof H, keyof Tools>, never>) | Effect.Effect<H, E, RX>
   ): TypedAgent<I, O, R | ToolSource.HandlersServices<H, Tools> | NoInfer<RX>> {
     return new TypedAgent(AgentSpec.addTools(this.spec, ToolSource.make(toolkit, handlers)))
+  }
+
+  /**
+   * Adds tools that carry their handlers, such as those of an MCP server, or
+   * an effect that gives them. The effect runs when the definition is bound.
+   */
+  withToolkit<Tools extends Record<string, Tool.Any>, E = never, RX = never>(
+    toolkit: Toolkit.WithHandler<Tools> | Effect.Effect<Toolkit.WithHandler<Tools>, E, RX>
+  ): TypedAgent<I, O, R | ToolSource.ToolkitServices<Tools> | RX> {
+    return new TypedAgent(AgentSpec.addTools(this.spec, ToolSource.fromToolkit(toolkit)))
   }
 
   /** Adds subagents that this one may delegate to, and bounds on its tasks. */

@@ -1,5 +1,6 @@
 /**
- * Tools of an agent: a toolkit and its handlers.
+ * Tools of an agent: a toolkit and its handlers, or a toolkit that carries
+ * them.
  *
  * @since 0.1.0
  */
@@ -7,6 +8,7 @@ import type * as Tool from "effect/ai/Tool"
 import type * as Toolkit from "effect/ai/Toolkit"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
 import type { ToolContext } from "./ToolContext.ts"
 
 /**
@@ -34,6 +36,21 @@ export type HandlersServices<H, Tools extends Record<string, Tool.Any>> = Exclud
   ToolContext | Scope.Scope
 >
 
+/**
+ * Services that the tools of a toolkit need which carries its handlers,
+ * without those that the runtime provides for the time of a call.
+ *
+ * @category utility types
+ * @since 0.1.0
+ */
+export type ToolkitServices<Tools extends Record<string, Tool.Any>> = Exclude<
+  NotAny<Tool.HandlerServices<Tools[keyof Tools]>>,
+  ToolContext | Scope.Scope
+>
+
+// Tools of which nothing is known need who knows what; `any` would let a missing service pass.
+type NotAny<R> = 0 extends 1 & R ? unknown : R
+
 type ReturnServices<F> = F extends (...args: never) => Effect.Effect<infer _A, infer _E, infer R> ? R : never
 
 /**
@@ -48,14 +65,32 @@ export type AnyHandler = (
 ) => Effect.Effect<unknown, unknown, unknown>
 
 /**
- * Tools and the effect that gives their handlers, types erased.
+ * Tools with their handlers, types erased.
+ *
+ * **Details**
+ *
+ * `takesEncoded`: the handlers take parameters as the tools' schemas encode
+ * them, and decode them.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface HandledTools {
+  readonly tools: ReadonlyArray<Tool.Any>
+  readonly handlers: ReadonlyMap<string, AnyHandler>
+  readonly takesEncoded: boolean
+}
+
+/**
+ * Tools of an agent, types erased: those that are known before it is bound,
+ * and the effect that gives all of them with their handlers.
  *
  * @category models
  * @since 0.1.0
  */
 export interface ToolSource {
-  readonly tools: ReadonlyArray<Tool.Any>
-  readonly handlers: Effect.Effect<ReadonlyMap<string, AnyHandler>, unknown, unknown>
+  readonly known: ReadonlyArray<Tool.Any>
+  readonly handled: Effect.Effect<HandledTools, unknown, unknown>
 }
 
 /**
@@ -65,14 +100,70 @@ export interface ToolSource {
  * @category constructors
  * @since 0.1.0
  */
-export const make = (toolkit: Toolkit.Any, handlers: object | Effect.Effect<object, unknown, unknown>): ToolSource =>
-  Object.freeze({
-    tools: Object.freeze(Object.values(toolkit.tools)),
-    handlers: isEffect(handlers) ? Effect.map(handlers, byName) : Effect.succeed(byName(handlers))
+export const make = (toolkit: Toolkit.Any, handlers: object | Effect.Effect<object, unknown, unknown>): ToolSource => {
+  const tools = Object.freeze(Object.values(toolkit.tools))
+  const handled = (given: object): HandledTools => ({
+    tools,
+    handlers: new Map(Object.entries(given)),
+    takesEncoded: false
   })
+  return Object.freeze({
+    known: tools,
+    handled: isEffect(handlers) ? Effect.map(handlers, handled) : Effect.succeed(handled(handlers))
+  })
+}
 
-const isEffect = (
-  handlers: object | Effect.Effect<object, unknown, unknown>
-): handlers is Effect.Effect<object, unknown, unknown> => Effect.isEffect(handlers)
+/**
+ * Takes a toolkit apart that carries its handlers, or the effect that gives
+ * one.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const fromToolkit = (
+  toolkit: AnyToolkit | Effect.Effect<AnyToolkit, unknown, unknown>
+): ToolSource => {
+  if (isEffect(toolkit)) return Object.freeze({ known: [], handled: Effect.map(toolkit, carried) })
+  const handled = carried(toolkit)
+  return Object.freeze({ known: handled.tools, handled: Effect.succeed(handled) })
+}
 
-const byName = (handlers: object): ReadonlyMap<string, AnyHandler> => new Map(Object.entries(handlers))
+/**
+ * A toolkit that carries its handlers, types erased.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type AnyToolkit = Toolkit.WithHandler<any>
+
+const isEffect = <A extends object>(
+  given: A | Effect.Effect<A, unknown, unknown>
+): given is Effect.Effect<A, unknown, unknown> => Effect.isEffect(given)
+
+const carried = (toolkit: AnyToolkit): HandledTools => {
+  const entries = Object.entries(toolkit.tools as Record<string, Tool.Any>)
+  return {
+    tools: Object.freeze(entries.map(([, tool]) => tool)),
+    handlers: new Map(entries.map(([key, tool]) => [tool.name, handlerOf(toolkit.handle as Handle, key)])),
+    takesEncoded: true
+  }
+}
+
+type Handle = (
+  name: string,
+  params: unknown,
+  toolCallId?: string
+) => Effect.Effect<Stream.Stream<Tool.HandlerResult<Tool.Any>, unknown, unknown>, unknown, unknown>
+
+// Every result but the last is progress.
+const handlerOf = (handle: Handle, name: string): AnyHandler => (params, context) =>
+  Effect.gen(function*() {
+    let last: Tool.HandlerResult<Tool.Any> | undefined
+    yield* Stream.runForEach(yield* handle(name, params, context.toolCallId), (result) => {
+      if (result.preliminary) return context.preliminary(result.result)
+      last = result
+      return Effect.void
+    })
+    if (last === undefined) return yield* Effect.die(`the toolkit gave no result for the tool "${name}"`)
+    return last.isFailure ? yield* Effect.fail(last.result as unknown) : last.result as unknown
+  })

@@ -10,8 +10,8 @@ import type { ChildRun } from "../values/ChildRun.ts"
 import type * as Ids from "../values/Ids.ts"
 import * as Json from "../values/Json.ts"
 import type { RunError } from "../values/RunError.ts"
-import { childFailure } from "../values/RunOutcome.ts"
-import type { TaskOutcome } from "../values/RunResult.ts"
+import { childFailure, type Settled } from "../values/RunOutcome.ts"
+import type { Completed, Refused, TaskOutcome } from "../values/RunResult.ts"
 import type { BoundSpec } from "./BoundSpec.ts"
 import * as Runs from "./Runs.ts"
 import * as Standing from "./Standing.ts"
@@ -29,7 +29,33 @@ import * as Standing from "./Standing.ts"
  * @category models
  * @since 0.1.0
  */
-export interface BoundAgent<in I, out O> extends Runs.Runs<I, TaskOutcome<O>, O> {}
+export interface BoundAgent<in I, out O> extends Runs.Runs<I, TaskOutcome<O>, O> {
+  /** The same agent for callers that have JSON only. */
+  readonly json: JsonAgent
+}
+
+/**
+ * A bound subagent as code sees it that knows no types of its own: another
+ * SDK, or a protocol.
+ *
+ * **Details**
+ *
+ * - `description`: what a model chooses it by
+ * - `inputSchema`: the JSON Schema of its input, as a parent's model is shown
+ *   it; its root is an object
+ * - `run`, `start`, `stream`: take an input as a model wrote it, and give the
+ *   report as JSON. An input that does not decode is a `RunError` of the reason
+ *   `InvalidInput`
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface JsonAgent extends Pick<Runs.Runs<Json.Json, TaskOutcome<Json.Json>, Json.Json>, Verbs> {
+  readonly description: string
+  readonly inputSchema: { readonly [key: string]: Json.Json }
+}
+
+type Verbs = "id" | "run" | "start" | "stream"
 
 /**
  * The face of a compiled subagent.
@@ -37,8 +63,33 @@ export interface BoundAgent<in I, out O> extends Runs.Runs<I, TaskOutcome<O>, O>
  * @category constructors
  * @since 0.1.0
  */
-export const make = <I, O>(spec: BoundSpec): BoundAgent<I, O> =>
-  Runs.make<I, TaskOutcome<O>, O>(spec, (input) => encode(spec, input), (ended) => outcome<O>(spec, ended))
+export const make = <I, O>(spec: BoundSpec): BoundAgent<I, O> => ({
+  ...Runs.make<I, TaskOutcome<O>, O>(
+    spec,
+    (input) => encode(spec, input),
+    (ended) => outcome(spec, ended, (place, settled) => Standing.settled<O>(spec, place, settled))
+  ),
+  json: jsonAgent(spec)
+})
+
+const jsonAgent = (spec: BoundSpec): JsonAgent => {
+  const { id, run, start, stream } = Runs.make<Json.Json, TaskOutcome<Json.Json>, Json.Json>(
+    spec,
+    (input) => Effect.flatMap(fromModel(spec, input), (value) => encode(spec, value)),
+    (ended) =>
+      outcome(spec, ended, (place, settled) =>
+        settled._tag === "Completed"
+          ? Effect.succeed({ _tag: "Completed", answer: settled.answer as Json.Json })
+          : Standing.settled(spec, place, settled))
+  )
+  return { id, run, start, stream, description: spec.description, inputSchema: spec.input.modelSchema }
+}
+
+const fromModel = (spec: BoundSpec, input: Json.Json): Effect.Effect<unknown, RunError> =>
+  Effect.provideContext(Effect.catch(spec.input.fromModel(input), invalidInput), spec.agent.context as never)
+
+const invalidInput = (issues: ReadonlyArray<string>): Effect.Effect<never, RunError> =>
+  RunFailure.fail({ _tag: "InvalidInput", field: "input", issues })
 
 const encode = (
   spec: BoundSpec,
@@ -51,13 +102,20 @@ const encode = (
         Effect.map(spec.input.decode(encoded), (value) => ({ value, json: Json.canonical(encoded) }))),
       {
         onSuccess: ({ json, value }) => Effect.succeed({ json, prompt: spec.prompt(value, json) }),
-        onFailure: (issues) => RunFailure.fail({ _tag: "InvalidInput", field: "input", issues })
+        onFailure: invalidInput
       }
     ) as Effect.Effect<{ readonly json: string; readonly prompt: string }, RunError>,
     spec.agent.context
   )
 
-const outcome = <O>(spec: BoundSpec, { end, runId, threadId }: Runs.Ended): Effect.Effect<TaskOutcome<O>, RunError> => {
+const outcome = <O>(
+  spec: BoundSpec,
+  { end, runId, threadId }: Runs.Ended,
+  read: (
+    place: { readonly threadId: string; readonly runId: string },
+    settled: Settled
+  ) => Effect.Effect<Completed<O> | Refused, RunError>
+): Effect.Effect<TaskOutcome<O>, RunError> => {
   const { usage } = end
   const child: ChildRun = { threadId, runId, subagent: spec.agent.id as Ids.AgentId, depth: 0 }
   if (end._tag === "Suspended") return Effect.succeed({ _tag: "Suspended", pending: [], child, usage })
@@ -65,7 +123,7 @@ const outcome = <O>(spec: BoundSpec, { end, runId, threadId }: Runs.Ended): Effe
   return failure !== undefined
     ? Effect.succeed({ _tag: "NotReported", failure, child, usage })
     : Effect.flatMap(
-      Standing.settled<O>(spec, { threadId, runId }, end.outcome),
+      read({ threadId, runId }, end.outcome),
       (status) =>
         status._tag === "Completed"
           ? Effect.succeed({ _tag: "Reported", report: status.answer, child, usage })

@@ -23,17 +23,17 @@ import { textTaskName, typedTaskName } from "./TaskTool.ts"
 export type Found = Omit<DefinitionProblem, "agent">
 
 /**
- * Problems of one definition, without its schemas, its models and the agents
- * below it.
+ * Problems of one definition with its tools, without its schemas, its models
+ * and the agents below it.
  *
  * @category getters
  * @since 0.1.0
  */
-export const problems = (spec: AgentSpec): ReadonlyArray<Found> => [
+export const problems = (spec: AgentSpec, tools: ReadonlyArray<Tool.Any>): ReadonlyArray<Found> => [
   ...identity(spec),
   ...settings(spec),
   ...subagentIds(spec),
-  ...tools(spec)
+  ...toolProblems(spec, tools)
 ]
 
 const identity = ({ description, id, role }: AgentSpec): ReadonlyArray<Found> => [
@@ -75,8 +75,7 @@ const subagentIds = ({ subagents }: AgentSpec): ReadonlyArray<Found> =>
     message: `the subagent "${id}" is listed twice`
   }))
 
-const tools = (spec: AgentSpec): ReadonlyArray<Found> => {
-  const all = spec.tools.flatMap((source) => source.tools)
+const toolProblems = (spec: AgentSpec, all: ReadonlyArray<Tool.Any>): ReadonlyArray<Found> => {
   const taskNames = new Map(
     spec.subagents.map((subagent) => [
       subagent.role === "text" ? textTaskName : typedTaskName(subagent.id),

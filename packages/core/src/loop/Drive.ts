@@ -14,7 +14,7 @@ import type { Fenced, StoreError } from "../service/RunStore.ts"
 import type { CallKey } from "../values/Ids.ts"
 import type { Json } from "../values/Json.ts"
 import type { Message, ToolCallPart } from "../values/Message.ts"
-import type { ModelSettings, ModelTool } from "../values/ModelRequest.ts"
+import type { ModelRequest, ModelSettings, ModelTool } from "../values/ModelRequest.ts"
 import type { ActiveRun } from "./ActiveRun.ts"
 import type { Branch } from "./Branch.ts"
 import type { Journal } from "./Journal.ts"
@@ -53,12 +53,26 @@ export interface Drive {
 export type AnswerCheck = (json: Json) => Effect.Effect<Result.Result<Json, ReadonlyArray<string>>>
 
 /**
+ * A typed answer: how it is checked, and how a model that gives structured
+ * answers beside tools is asked for it. Without `native` the model has the
+ * tool `submit_report`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface TypedAnswer {
+  readonly check: AnswerCheck
+  readonly native: ModelRequest["answer"]
+}
+
+/**
  * An agent as the loop runs it: everything looked up, compiled once at bind.
  *
  * **Details**
  *
- * - `answer`: checks a typed answer; absent for an agent that answers in text
+ * - `answer`: the typed answer; absent for an agent that answers in text
  * - `offered`: all tools as the model sees them, `submit_report` included
+ *   where the typed answer is not native
  * - `context`: the services captured at bind. A drive sees these, and of its
  *   surroundings only the clock, the tracer, the loggers and the randomness
  *
@@ -72,7 +86,7 @@ export interface CompiledAgent {
   readonly settings: ModelSettings
   readonly tools: ReadonlyMap<string, LoopTool>
   readonly offered: ReadonlyArray<ModelTool>
-  readonly answer: AnswerCheck | undefined
+  readonly answer: TypedAnswer | undefined
   readonly retry: RetrySchedule
   readonly context: Context.Context<never>
 }

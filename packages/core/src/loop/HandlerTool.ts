@@ -30,17 +30,24 @@ import type { ToolOutput } from "../values/Message.ts"
 import * as ActiveRun from "./ActiveRun.ts"
 import { type Branch, failed } from "./Branch.ts"
 import type { Drive, LoopTool, ToolCall } from "./Drive.ts"
+import * as ToolContent from "./ToolContent.ts"
 import * as ToolScope from "./ToolScope.ts"
 import { maxModelJsonBytes } from "./Verdicts.ts"
 
 /**
  * The codecs of a tool, compiled once.
  *
+ * **Details**
+ *
+ * `encoded`: the codec of the parameters as their schema encodes them, for a
+ * handler that decodes them itself; absent for one that takes them decoded.
+ *
  * @category models
  * @since 0.1.0
  */
 export interface ToolCodecs {
   readonly parameters: JsonCodec<unknown>
+  readonly encoded?: JsonCodec<unknown> | undefined
   readonly success: JsonCodec<unknown>
   readonly failure: JsonCodec<unknown>
 }
@@ -65,7 +72,7 @@ export const make = (tool: Tool.Any, codecs: ToolCodecs, handler: AnyHandler): L
     execute: (call, drive) =>
       Result.match(decodeText(call.part.arguments), {
         onFailure: (problem) => Effect.succeed(failed("InvalidArguments", `The arguments are not valid: ${problem}`)),
-        onSuccess: (json) => execute(codecs, handler, json, call, drive)
+        onSuccess: (json) => execute(codecs, handler, ToolContent.of(tool), json, call, drive)
       })
   }
 }
@@ -83,11 +90,12 @@ export const decodeText = (text: string): Result.Result<Json.Json, string> =>
 const execute = Effect.fnUntraced(function*(
   codecs: ToolCodecs,
   handler: AnyHandler,
+  content: ToolContent.ToolContent | undefined,
   json: Json.Json,
   call: ToolCall,
   drive: Drive
 ): Effect.fn.Return<Branch, ToolScope.Lost> {
-  const params = yield* erase(Effect.result(codecs.parameters.fromModel(json)))
+  const params = yield* erase(Effect.result(parameters(codecs, json)))
   if (Result.isFailure(params)) {
     return failed("InvalidArguments", `The arguments are not valid: ${params.failure.join("; ")}`)
   }
@@ -115,13 +123,18 @@ const execute = Effect.fnUntraced(function*(
       scope.service
     )
   )
-  const branch = yield* branchOf(codecs, tool, scope, exit)
+  const branch = yield* branchOf(codecs, tool, scope, exit, content)
   if (branch._tag === "Done") {
     const { isError, output } = branch.result
     drive.journal.emit(() => ({ ...place(), _tag: "ToolFinished", output: output.value, isError }))
   }
   return branch
 })
+
+const parameters = ({ encoded, parameters }: ToolCodecs, json: Json.Json) =>
+  encoded === undefined
+    ? parameters.fromModel(json)
+    : Effect.andThen(parameters.fromModel(json), encoded.fromModel(json))
 
 // The bound context of the agent is the drive's whole context, so every service a handler or codec needs is there.
 const erase = <A, E>(effect: Effect.Effect<A, E, unknown>): Effect.Effect<A, E> => effect as Effect.Effect<A, E>
@@ -155,7 +168,8 @@ const branchOf = (
   codecs: ToolCodecs,
   tool: string,
   scope: ToolScope.ToolScope,
-  exit: Exit.Exit<unknown, unknown>
+  exit: Exit.Exit<unknown, unknown>,
+  content: ToolContent.ToolContent | undefined
 ): Effect.Effect<Branch, ToolScope.Lost> => {
   const signal = scope.signal
   if (signal !== undefined) {
@@ -165,7 +179,8 @@ const branchOf = (
   }
   if (exit._tag === "Success") {
     return Effect.matchEffect(erase(codecs.success.encode(exit.value)), {
-      onSuccess: (value) => Effect.succeed(done(value, false)),
+      onSuccess: (value) =>
+        content === undefined ? Effect.succeed(done(value, false)) : shown(tool, content(exit.value)),
       onFailure: (issues) =>
         Effect.as(
           Effect.logWarning(`The result of the tool "${tool}" has no JSON form: ${issues.join("; ")}`),
@@ -186,6 +201,13 @@ const done = (value: Json.Json, isError: boolean): Branch => {
   const output: ToolOutput = typeof value === "string" ? { type: "text", value } : { type: "json", value }
   return { _tag: "Done", result: { output, isError } }
 }
+
+// What the tool makes of its result for the model is the tool's own code, and can fail as the handler can.
+const shown = (tool: string, content: Effect.Effect<ToolOutput>): Effect.Effect<Branch> =>
+  Effect.matchCauseEffect(content, {
+    onSuccess: (output) => Effect.succeed<Branch>({ _tag: "Done", result: { output, isError: false } }),
+    onFailure: (cause) => toolFailed(tool, cause)
+  })
 
 const toolFailed = (tool: string, cause: Cause.Cause<unknown>): Effect.Effect<Branch> =>
   Effect.as(

@@ -100,6 +100,7 @@ const requestOf = ({ agent }: Drive, messages: ReadonlyArray<Message>): ModelReq
   messages: agent.system === undefined ? [...messages] : [agent.system, ...messages],
   tools: agent.offered,
   toolChoice: "auto",
+  ...(agent.answer?.native === undefined ? {} : { answer: agent.answer.native }),
   settings: agent.settings
 })
 

@@ -9,7 +9,7 @@ import * as Json from "../values/Json.ts"
 import { text, type ToolCallPart, toolCalls } from "../values/Message.ts"
 import type { ModelResponse } from "../values/ModelResponse.ts"
 import type { Verdict } from "../values/RunRecord.ts"
-import { type AnswerCheck, submitReport } from "./Drive.ts"
+import { submitReport, type TypedAnswer } from "./Drive.ts"
 
 /**
  * The largest answer, and the largest arguments of a tool call, that are
@@ -27,20 +27,23 @@ export const maxModelJsonBytes = 8 * 1024 * 1024
  * **Details**
  *
  * Only the stop reason tells a refusal, never the words. Text beside calls is
- * no answer, and reasoning is never read. `answer` checks typed answers; an
- * agent without it answers in text.
+ * no answer, and reasoning is never read. `answer` is how the agent answers; an
+ * agent without it answers in text. A native answer is a text: a call of
+ * `submit_report` is then a call like any other.
  *
  * @category getters
  * @since 0.1.0
  */
-export const decide = (response: ModelResponse, answer: AnswerCheck | undefined): Effect.Effect<Verdict> => {
+export const decide = (response: ModelResponse, answer: TypedAnswer | undefined): Effect.Effect<Verdict> => {
   if (response.finishReason === "content-filter") {
     return Effect.succeed({ _tag: "Blocked", guardrail: "provider", reason: "content-filter" })
   }
   const calls = toolCalls(response.parts)
   if (response.finishReason === "length") return Effect.succeed(calls.length > 0 ? { _tag: "Cut" } : cutText)
   if (calls.length > 0) {
-    const index = answer === undefined ? -1 : calls.findIndex((call) => call.name === submitReport)
+    const index = answer === undefined || answer.native !== undefined
+      ? -1
+      : calls.findIndex((call) => call.name === submitReport)
     return index < 0 ? Effect.succeed({ _tag: "Calls" }) : reportOf(calls[index] as ToolCallPart, index, answer!)
   }
   if (response.finishReason === "pause") return Effect.succeed({ _tag: "Pause" })
@@ -48,27 +51,27 @@ export const decide = (response: ModelResponse, answer: AnswerCheck | undefined)
   if (answer === undefined) {
     return Effect.succeed(words.trim() === "" ? blankText : { _tag: "Answer", answer: words })
   }
-  return response.finishReason === "other" ? Effect.succeed(noReport) : typedText(words, answer)
+  return response.finishReason === "other" ? Effect.succeed(noReport(answer)) : typedText(words, answer)
 }
 
-const reportOf = (call: ToolCallPart, index: number, answer: AnswerCheck): Effect.Effect<Verdict> =>
+const reportOf = (call: ToolCallPart, index: number, answer: TypedAnswer): Effect.Effect<Verdict> =>
   Result.match(Json.parse(call.arguments, maxModelJsonBytes), {
-    onFailure: (problem) => Effect.succeed<Verdict>({ ...refused([`the report: ${problem}`]), call: index }),
+    onFailure: (problem) => Effect.succeed<Verdict>({ ...refused(answer, [`the report: ${problem}`]), call: index }),
     onSuccess: (json) =>
-      Effect.map(answer(json), (checked): Verdict =>
+      Effect.map(answer.check(json), (checked): Verdict =>
         Result.isSuccess(checked)
           ? { _tag: "Answer", answer: checked.success, call: index }
-          : { ...refused(checked.failure), call: index })
+          : { ...refused(answer, checked.failure), call: index })
   })
 
-const typedText = (words: string, answer: AnswerCheck): Effect.Effect<Verdict> =>
+const typedText = (words: string, answer: TypedAnswer): Effect.Effect<Verdict> =>
   Result.match(Json.parse(unfenced(words.trim()), maxModelJsonBytes), {
-    onFailure: () => Effect.succeed(noReport),
+    onFailure: () => Effect.succeed(noReport(answer)),
     onSuccess: (json) =>
       Effect.map(
-        answer(json),
+        answer.check(json),
         (checked): Verdict =>
-          Result.isSuccess(checked) ? { _tag: "Answer", answer: checked.success } : refused(checked.failure)
+          Result.isSuccess(checked) ? { _tag: "Answer", answer: checked.success } : refused(answer, checked.failure)
       )
   })
 
@@ -79,19 +82,23 @@ const unfenced = (words: string): string => {
   return body === undefined || body.includes("```") ? words : body
 }
 
-const refused = (issues: ReadonlyArray<string>) => ({
+const refused = ({ native }: TypedAnswer, issues: ReadonlyArray<string>) => ({
   _tag: "Refused" as const,
-  message: `The report was not valid. Correct it and submit the whole report again with the tool ${submitReport}.\n${
-    issues.map((issue) => `- ${issue}`).join("\n")
-  }`,
+  message: `The report was not valid. ${
+    native === undefined
+      ? `Correct it and submit the whole report again with the tool ${submitReport}.`
+      : "Correct it and give the whole report again, as JSON alone."
+  }\n${issues.map((issue) => `- ${issue}`).join("\n")}`,
   issues
 })
 
-const noReport: Verdict = {
+const noReport = ({ native }: TypedAnswer): Verdict => ({
   _tag: "Refused",
-  message: `There was no report. Submit it with the tool ${submitReport}.`,
+  message: native === undefined
+    ? `There was no report. Submit it with the tool ${submitReport}.`
+    : "There was no report. Give it as JSON alone.",
   issues: ["no report was submitted"]
-}
+})
 
 const blankText: Verdict = {
   _tag: "Refused",

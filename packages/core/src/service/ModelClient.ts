@@ -31,7 +31,10 @@ export interface ModelClient {
   /** Id of the model at that provider. */
   readonly modelId: string
 
-  /** Whether the model gives native structured answers beside tools. Absent: no. */
+  /**
+   * Whether the model gives native structured answers beside tools. Typed answers are then asked for with the request,
+   * and `submit_report` is not offered. Absent: no.
+   */
   readonly structuredAnswers?: boolean
 
   /** Asks for a whole response. */

@@ -31,7 +31,8 @@ export const DefinitionProblem = Schema.Struct({
     "UnsupportedSchema",
     "UnknownModel",
     "HandlersFailed",
-    "MissingHandler"
+    "MissingHandler",
+    "TwoEffects"
   ]),
   message: Schema.String
 })

@@ -39,7 +39,7 @@ export interface JsonCodec<A> {
   readonly decode: (json: unknown) => Effect.Effect<A, Issues, unknown>
   readonly encode: (value: unknown) => Effect.Effect<Json, Issues, unknown>
   readonly fromModel: (json: unknown) => Effect.Effect<A, Issues, unknown>
-  readonly modelSchema: { readonly [key: string]: Json }
+  readonly modelSchema: JsonSchemaObject
   readonly isWrapped: boolean
 }
 
@@ -92,12 +92,40 @@ export const make = <A>(schema: Schema.Codec<A, any, any, any>): Result.Result<J
     }
   })
 
-type JsonSchemaObject = { readonly [key: string]: Json }
+/**
+ * Puts the definition that the root of a JSON Schema refers to in its place. A
+ * class or a recursive schema stands behind a reference; models are shown the
+ * object itself.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const resolveRoot = (root: JsonSchemaObject): JsonSchemaObject => {
+  const { $ref, ...rest } = root
+  const definitions = rest["$defs"]
+  if (typeof $ref !== "string" || !Predicate.isObject(definitions)) return root
+  const definition = (definitions as JsonSchemaObject)[$ref.slice("#/$defs/".length)]
+  return Predicate.isObject(definition) ? { ...definition as JsonSchemaObject, ...rest } : root
+}
+
+/**
+ * A JSON Schema that is an object.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type JsonSchemaObject = { readonly [key: string]: Json }
 
 const allErrors = { errors: "all" } as const
 
-// All names that the schema itself gives to properties, at any level, array indices aside.
-const propertyNames = (schema: Json, names: Set<string> = new Set()): ReadonlySet<string> => {
+/**
+ * All names that a JSON Schema itself gives to properties, at any level, array
+ * indices aside.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const propertyNames = (schema: Json, names: Set<string> = new Set()): ReadonlySet<string> => {
   if (Array.isArray(schema)) schema.forEach((item) => propertyNames(item, names))
   else if (Predicate.isObject(schema)) {
     for (const [key, item] of Object.entries(schema as JsonSchemaObject)) {
@@ -117,9 +145,15 @@ const attempt = <A>(compile: () => A): Result.Result<A, string> =>
     catch: (error) => `has no JSON form: ${error instanceof Error ? error.message.split("\n", 1)[0] : "unknown reason"}`
   })
 
-// What a codec takes is not always what a model is to be shown: a number is a number, although the codec also takes
-// the names of what is no JSON number; and what is only said not to be null is an object.
-const shown = <A extends Json>(schema: A): A => simplified(schema) as A
+/**
+ * A JSON Schema as a model is shown it, which is not always what a codec
+ * takes: a number is a number, although the codec also takes the names of what
+ * is no JSON number; and what is only said not to be null is an object.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const shown = <A extends Json>(schema: A): A => simplified(schema) as A
 
 const simplified = (schema: Json): Json => {
   if (Array.isArray(schema)) return schema.map(simplified)
@@ -134,12 +168,3 @@ const simplified = (schema: Json): Json => {
 
 const notNull = JSON.stringify({ not: { type: "null" } })
 const notFinite = JSON.stringify({ type: "string", enum: ["Infinity", "-Infinity", "NaN"] })
-
-// A class or a recursive schema stands behind a reference; models are shown the object itself.
-const resolveRoot = (root: JsonSchemaObject): JsonSchemaObject => {
-  const { $ref, ...rest } = root
-  const definitions = rest["$defs"]
-  if (typeof $ref !== "string" || !Predicate.isObject(definitions)) return root
-  const definition = (definitions as JsonSchemaObject)[$ref.slice("#/$defs/".length)]
-  return Predicate.isObject(definition) ? { ...definition as JsonSchemaObject, ...rest } : root
-}

@@ -11,59 +11,9 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
+import { FilePart, metadata, ReasoningPart, TextPart } from "./ContentPart.ts"
 
-/**
- * Schema for a provider's own metadata: provider name to anything.
- *
- * @category schemas
- * @since 0.1.0
- */
-export const ProviderMetadata = Schema.Record(Schema.String, Schema.Json)
-
-/**
- * A provider's own metadata, carried back unchanged.
- *
- * @category models
- * @since 0.1.0
- */
-export type ProviderMetadata = typeof ProviderMetadata.Type
-
-const metadata = { providerMetadata: Schema.optionalKey(ProviderMetadata) }
-
-/**
- * Schema for text.
- *
- * @category schemas
- * @since 0.1.0
- */
-export const TextPart = Schema.Struct({ type: Schema.tag("text"), text: Schema.String, ...metadata })
-
-/**
- * Schema for a model's reasoning. It is carried back to the provider and never
- * read as an answer.
- *
- * @category schemas
- * @since 0.1.0
- */
-export const ReasoningPart = Schema.Struct({ type: Schema.tag("reasoning"), text: Schema.String, ...metadata })
-
-/**
- * Schema for a file: its IANA media type and its content, as base64 or behind
- * a URL.
- *
- * @category schemas
- * @since 0.1.0
- */
-export const FilePart = Schema.Struct({
-  type: Schema.tag("file"),
-  mediaType: Schema.String,
-  filename: Schema.optionalKey(Schema.String),
-  data: Schema.Union([
-    Schema.Struct({ type: Schema.tag("base64"), base64: Schema.String }),
-    Schema.Struct({ type: Schema.tag("url"), url: Schema.String })
-  ]),
-  ...metadata
-})
+export { FilePart, ProviderMetadata, ReasoningPart, TextPart } from "./ContentPart.ts"
 
 /**
  * Schema for a tool call of a model.
@@ -87,14 +37,23 @@ export const ToolCallPart = Schema.Struct({
 })
 
 /**
- * Schema for what a tool gave back: text, or JSON.
+ * Schema for what a tool gave back.
+ *
+ * **Details**
+ *
+ * - `text`, `json`: the result
+ * - `content`: texts and files for the model to look at
+ * - `denied`: the call was not allowed to run; the value is why, in words for
+ *   the model, or empty
  *
  * @category schemas
  * @since 0.1.0
  */
 export const ToolOutput = Schema.Union([
   Schema.Struct({ type: Schema.tag("text"), value: Schema.String }),
-  Schema.Struct({ type: Schema.tag("json"), value: Schema.Json })
+  Schema.Struct({ type: Schema.tag("json"), value: Schema.Json }),
+  Schema.Struct({ type: Schema.tag("content"), value: Schema.Array(Schema.Union([TextPart, FilePart])) }),
+  Schema.Struct({ type: Schema.tag("denied"), value: Schema.String })
 ])
 
 /**
@@ -159,30 +118,6 @@ export const Message = Schema.Union([
 ])
 
 /**
- * Text.
- *
- * @category models
- * @since 0.1.0
- */
-export type TextPart = typeof TextPart.Type
-
-/**
- * A model's reasoning.
- *
- * @category models
- * @since 0.1.0
- */
-export type ReasoningPart = typeof ReasoningPart.Type
-
-/**
- * A file, as base64 or behind a URL.
- *
- * @category models
- * @since 0.1.0
- */
-export type FilePart = typeof FilePart.Type
-
-/**
  * A tool call of a model.
  *
  * @category models
@@ -191,7 +126,8 @@ export type FilePart = typeof FilePart.Type
 export type ToolCallPart = typeof ToolCallPart.Type
 
 /**
- * What a tool gave back: text, or JSON.
+ * What a tool gave back: text, JSON, content with files, or that it was not
+ * allowed to run.
  *
  * @category models
  * @since 0.1.0

@@ -53,7 +53,7 @@ export interface ModelSettings {
   readonly maxOutputTokens?: number
   readonly stopSequences?: ReadonlyArray<string>
   readonly seed?: number
-  readonly reasoning?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh"
+  readonly reasoning?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max"
   readonly headers?: { readonly [name: string]: string }
   readonly providerOptions?: ProviderMetadata
 }

@@ -107,6 +107,7 @@ export const classify = (thrown: unknown, now: number): Problem => {
   if (APICallError.isInstance(thrown)) return Transport.problem
   const known = kinds.find((kind) => kind.errors.some((error) => error.isInstance(thrown)))
   if (known !== undefined) return known.problem
+  if (HttpFailure.isUnreadable(thrown)) return HttpFailure.unreadable
   if (Transport.isAborted(thrown)) return Transport.aborted
   if (Transport.isTransport(thrown)) return Transport.problem
   if (AISDKError.isInstance(thrown)) return { reason: "unknown", detail: "the client failed for a reason of its own" }

@@ -41,6 +41,16 @@ export const isHttpFailure = (error: unknown): error is Error & HttpFailure =>
 export const unreadable: Problem = { reason: "invalid-response", detail: "the provider's response cannot be read" }
 
 /**
+ * Whether an error says that its client could not read an answer. Anthropic's
+ * has no kind of its own for a stream whose first event cannot be read.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const isUnreadable = (error: unknown): boolean =>
+  error instanceof Error && error.message === "Expected a normalized Anthropic stream error"
+
+/**
  * Says what a failed response means.
  *
  * **Details**

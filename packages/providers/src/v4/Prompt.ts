@@ -8,8 +8,8 @@ import type { Message } from "@mandate/core"
 import * as PromptPart from "./PromptPart.ts"
 
 /**
- * A V4 prompt, and the files in its user messages that are behind a URL: not
- * every model can fetch them.
+ * A V4 prompt, and the files in its user messages and tool results that are
+ * behind a URL: not every model can fetch them.
  *
  * @category models
  * @since 0.1.0
@@ -46,9 +46,15 @@ export const make = (conversation: ReadonlyArray<Message.Message>): Prompt => {
     const last = messages.at(-1)
     if (next.role === "tool" && last?.role === "tool") last.content.push(...next.content)
     else if (next.role !== "assistant" || next.content.length > 0) messages.push(next)
-    if (message.role === "user") urls.push(...message.content.filter(isUrl))
+    urls.push(...files(message).filter(isUrl))
   }
   return { messages, urls }
+}
+
+const files = (message: Message.Message): ReadonlyArray<Message.TextPart | Message.FilePart> => {
+  if (message.role === "user") return message.content
+  if (message.role !== "tool") return []
+  return message.content.flatMap(({ output }) => output.type === "content" ? output.value : [])
 }
 
 const isUrl = (part: Message.TextPart | Message.FilePart): part is Message.FilePart =>

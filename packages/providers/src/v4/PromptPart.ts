@@ -26,8 +26,9 @@ import * as Metadata from "./Metadata.ts"
 export type AssistantPart = Extract<LanguageModelV4Message, { readonly role: "assistant" }>["content"][number]
 
 /**
- * Converts a part of a user message. A file whose URL is not a URL gives
- * nothing; `SupportedUrls.check` refuses it.
+ * Converts a part of a user message, or of the content that a tool gave back.
+ * A file whose URL is not a URL gives nothing; `SupportedUrls.check` refuses
+ * it.
  *
  * @category constructors
  * @since 0.1.0
@@ -119,10 +120,18 @@ const fileData = (part: Message.FilePart): ReadonlyArray<SharedV4FileDataData | 
   return [{ type: "url", url, ...(url.href === part.data.url ? {} : { originalUrl: part.data.url }) }]
 }
 
-const toolOutput = ({ output, isError }: Message.ToolResultPart): LanguageModelV4ToolResultOutput =>
-  output.type === "text"
-    ? { type: isError ? "error-text" : "text", value: output.value }
-    : { type: isError ? "error-json" : "json", value: output.value }
+const toolOutput = ({ output, isError }: Message.ToolResultPart): LanguageModelV4ToolResultOutput => {
+  switch (output.type) {
+    case "text":
+      return { type: isError ? "error-text" : "text", value: output.value }
+    case "json":
+      return { type: isError ? "error-json" : "json", value: output.value }
+    case "content":
+      return { type: "content", value: output.value.flatMap(fromUser) }
+    case "denied":
+      return { type: "execution-denied", ...(output.value === "" ? {} : { reason: output.value }) }
+  }
+}
 
 // Far more than a model can write; stored text is never parsed without a bound.
 const maxArgumentBytes = 4_194_304

@@ -29,7 +29,13 @@ import type { Problem } from "./Problem.ts"
  */
 export const make = (
   result: LanguageModelV4GenerateResult
-): Result.Result<ModelResponse.ModelResponse, Problem> => check(() => read(result))
+): Result.Result<ModelResponse.ModelResponse, Problem> =>
+  Result.filterOrFail(
+    check(() => read(result)),
+    // Some clients read anything as a response with nothing in it, for which no provider gave a reason to end.
+    ({ parts }) => parts.length > 0 || result.finishReason.unified !== "other" || result.finishReason.raw !== undefined,
+    () => Checked.malformed
+  )
 
 /**
  * Logs what a client left out of a request, or sent otherwise, at level

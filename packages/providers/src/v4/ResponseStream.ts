@@ -48,12 +48,21 @@ const open = Effect.fnUntraced(function*(
     (controller) => Effect.sync(() => controller.abort())
   )
   return yield* Effect.acquireRelease(
-    Failure.attempt(async () => (await model.doStream({ ...options, abortSignal: abort.signal })).stream.getReader()),
-    // A client may never settle the cancellation of its stream.
-    (reader) => Effect.sync(() => void Promise.resolve(reader.cancel()).catch(() => undefined)),
+    Failure.attempt(() =>
+      model.doStream({ ...options, abortSignal: abort.signal }).then(({ stream }) => {
+        const reader = stream.getReader()
+        // Nobody waits any more: a client that does not heed the signal would leave its request open.
+        if (abort.signal.aborted) cancel(reader)
+        return reader
+      })
+    ),
+    (reader) => Effect.sync(() => cancel(reader)),
     { interruptible: true }
   )
 })
+
+// Not waited for: a client may never settle the cancellation of its stream.
+const cancel = (reader: Reader): void => void reader.cancel().catch(() => undefined)
 
 const pull = (reader: Reader): Pull.Pull<Arr.NonEmptyReadonlyArray<StreamParts.Piece>, Problem> => {
   const parts = StreamParts.make()

@@ -14,16 +14,15 @@
  * @since 0.1.0
  */
 import type { LanguageModelV4Content, LanguageModelV4StreamPart } from "@ai-sdk/provider"
-import type { ModelResponse as Responses } from "@mandate/core"
-import { Message, ModelResponse } from "@mandate/core"
+import type { ModelResponse } from "@mandate/core"
+import { Message } from "@mandate/core"
 import * as Result from "effect/Result"
 import * as Checked from "./Checked.ts"
 import * as Content from "./Content.ts"
-import * as Finish from "./Finish.ts"
-import * as Metadata from "./Metadata.ts"
 import type { Problem } from "./Problem.ts"
 import * as StreamedText from "./StreamedText.ts"
 import * as StreamFailure from "./StreamFailure.ts"
+import * as StreamFinish from "./StreamFinish.ts"
 
 /**
  * A piece of a streamed response.
@@ -31,7 +30,7 @@ import * as StreamFailure from "./StreamFailure.ts"
  * @category models
  * @since 0.1.0
  */
-export type Piece = Responses.ModelStreamPart
+export type Piece = ModelResponse.ModelStreamPart
 
 /**
  * Parts of a stream that make up its response. The others are about the
@@ -83,7 +82,7 @@ export const make = (limit: number = maxLength): StreamParts => {
   const places: Array<Place> = []
   const blocks = new Map<string, { readonly block: StreamedText.Block; readonly place: Place }>()
   const inputs = new Map<string, { readonly name: string; readonly own: boolean; readonly place: Place }>()
-  let finish: Finishing | undefined
+  let finish: StreamFinish.FinishPart | undefined
   let length = 0
 
   const count = (characters: number) => {
@@ -164,6 +163,7 @@ export const make = (limit: number = maxLength): StreamParts => {
         finish = part
         return nothing
       default: {
+        if (part.type === "custom" && part.kind === streamMark) return nothing
         const begun = part.type === "tool-call" ? inputs.get(part.toolCallId) : undefined
         if (begun !== undefined && part.type === "tool-call") inputs.delete(part.toolCallId)
         const place = begun?.place ?? begin()
@@ -174,13 +174,11 @@ export const make = (limit: number = maxLength): StreamParts => {
 
   const end = (): Result.Result<ReadonlyArray<Piece>, Problem> => {
     if (finish === undefined) return Result.fail(StreamFailure.cut)
-    const last = toFinish(finish)
+    const last = StreamFinish.make(finish)
     if (Result.isFailure(last)) return Result.fail(last.failure)
     const isCutOff = last.success.finishReason === "length" || last.success.finishReason === "content-filter"
     const isWhole = isCutOff || [...inputs.values()].every(({ own }) => !own)
     if (!isWhole) return Result.fail({ ...StreamFailure.cut, usage: last.success.usage })
-    const broken = notWhole(finish, last.success)
-    if (broken !== undefined) return Result.fail(broken)
     for (const { block, place } of blocks.values()) {
       const ended = settle(place, StreamedText.end(block, undefined))
       if (Result.isFailure(ended)) return Result.fail(ended.failure)
@@ -191,9 +189,23 @@ export const make = (limit: number = maxLength): StreamParts => {
 
   return {
     take: (part) =>
-      Result.flatMap(Result.try({ try: () => take(part), catch: () => Checked.malformed }), (made) => made),
+      Result.flatMap(
+        Result.try({
+          try: () => isOffType(part) ? Result.fail(Checked.malformed) : take(part),
+          catch: () => Checked.malformed
+        }),
+        (made) => made
+      ),
     end
   }
+}
+
+// Of what goes on unchecked: the pieces of texts and arguments, and what they belong to.
+const isOffType = (part: ResponsePart): boolean => {
+  const { delta, id, toolName, type } = part as { readonly [key: string]: unknown }
+  if (typeof type !== "string" || !/^(text|reasoning|tool-input)-/.test(type)) return false
+  return typeof id !== "string" || (type.endsWith("-delta") && typeof delta !== "string") ||
+    (type === "tool-input-start" && typeof toolName !== "string")
 }
 
 interface Place {
@@ -201,7 +213,8 @@ interface Place {
   part: Message.AssistantPart | undefined
 }
 
-type Finishing = Extract<LanguageModelV4StreamPart, { readonly type: "finish" }>
+// Anthropic's client begins its streams with one; a whole response has none.
+const streamMark = "anthropic.message_start"
 
 // What a part costs beside its text, so that empty ones count too.
 const perPart = 16
@@ -219,29 +232,3 @@ const toPart = (content: LanguageModelV4Content): Result.Result<Message.Assistan
   )
 
 const sizeOf = (part: Message.AssistantPart | undefined): number => part === undefined ? 0 : JSON.stringify(part).length
-
-const checkResponse = Checked.make(ModelResponse.ModelResponse)
-
-const toFinish = (finish: Finishing): Result.Result<Extract<Piece, { readonly type: "finish" }>, Problem> =>
-  Result.map(
-    checkResponse(() =>
-      Result.succeed({
-        parts: [],
-        finishReason: Finish.toReason(finish.finishReason),
-        usage: Finish.toUsage(finish.usage),
-        ...Metadata.toMetadata(finish.providerMetadata)
-      })
-    ),
-    ({ parts: _, ...rest }) => ({ type: "finish", ...rest })
-  )
-
-// Clients finish a stream that broke off with a reason that no provider gave.
-const notWhole = (
-  { finishReason }: Finishing,
-  { finishReason: reason, usage }: Extract<Piece, { readonly type: "finish" }>
-): Problem | undefined => {
-  if (reason === "error") return { reason: "overloaded", detail: "the provider gave the response up", usage }
-  return reason === "interrupted" || (reason === "other" && finishReason.raw === undefined)
-    ? { ...StreamFailure.cut, usage }
-    : undefined
-}

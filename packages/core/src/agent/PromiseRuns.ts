@@ -1,0 +1,125 @@
+/**
+ * The verbs of an agent as promises.
+ *
+ * @since 0.1.0
+ */
+import type * as Effect from "effect/Effect"
+import type * as Stream from "effect/Stream"
+import type { RunHandle, Runs } from "../delegation/Runs.ts"
+import type { RunId, ThreadId } from "../values/Ids.ts"
+import type { RunConfig } from "../values/RunConfig.ts"
+import type { RunEvent } from "../values/RunEvent.ts"
+import type { CurrentStatus, RunFinished, RunResult, SettledRun } from "../values/RunResult.ts"
+
+/**
+ * A signal that cancels what it is given to.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Cancellable {
+  readonly signal?: AbortSignal | undefined
+}
+
+/**
+ * The verbs of an agent that takes an `I`, answers with an `O`, and gives back
+ * an `A` for each run. They reject with `RunError`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface PromiseRuns<in I, out A, out O> {
+  /** Id of the agent. */
+  readonly id: string
+
+  /**
+   * Runs to the end. Aborting the signal cancels the run and everything below
+   * it, and then rejects with the signal's reason.
+   */
+  readonly run: (input: I, config?: RunConfig & Cancellable) => Promise<A>
+
+  /**
+   * Runs and gives the events as they happen, `RunFinished` last. The run
+   * starts when the iteration does. Leaving the iteration does not stop it.
+   */
+  readonly stream: (input: I, config?: RunConfig) => AsyncIterable<RunEvent | RunFinished<A>>
+
+  /** Starts a run and gives a handle to it. */
+  readonly start: (input: I, config?: RunConfig) => Promise<PromiseHandle<A>>
+
+  /** Goes on with a run that failed, or whose process is gone. The signal cancels it. */
+  readonly recover: (threadId: string, options?: Cancellable) => Promise<A>
+
+  /** Cancels the open run of a thread, or one child of it by its thread id. */
+  readonly cancel: (threadId: string, options?: { readonly child?: string }) => Promise<void>
+
+  /** How the last run of a thread stands. */
+  readonly status: (threadId: string) => Promise<RunResult<O, CurrentStatus<O>>>
+
+  /** The settled runs of a thread, oldest first. */
+  readonly history: (threadId: string) => Promise<ReadonlyArray<SettledRun<O>>>
+
+  /** Deletes a thread with all below it. No error when there is none. */
+  readonly forget: (threadId: string) => Promise<void>
+}
+
+/**
+ * A run in progress.
+ *
+ * **Details**
+ *
+ * - `await`: what the run gives back
+ * - `cancel`: cancels the run and everything below it
+ * - `events`: the events of the run and everything below it, from its start
+ *   until it ends. Leaving the iteration changes nothing
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface PromiseHandle<out A> {
+  readonly threadId: ThreadId
+  readonly runId: RunId
+  readonly await: () => Promise<A>
+  readonly cancel: () => Promise<void>
+  readonly events: AsyncIterable<RunEvent>
+}
+
+/**
+ * How effects become promises, and streams async iterables.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Perform {
+  readonly effect: <A, E>(effect: Effect.Effect<A, E>, signal?: AbortSignal | undefined) => Promise<A>
+  readonly stream: <A, E>(stream: Stream.Stream<A, E>) => AsyncIterable<A>
+}
+
+/**
+ * The verbs of an agent as promises.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make = <I, A, O>(runs: Runs<I, A, O>, perform: Perform): PromiseRuns<I, A, O> => ({
+  id: runs.id,
+  run: (input, { signal, ...config } = {}) => perform.effect(runs.run(input, config), signal),
+  stream: (input, config) => perform.stream(runs.stream(input, config)),
+  start: (input, config) => perform.effect(runs.start(input, config)).then((started) => handle(started, perform)),
+  recover: (threadId, options) => perform.effect(runs.recover(threadId), options?.signal),
+  cancel: (threadId, options) => perform.effect(runs.cancel(threadId, options)),
+  status: (threadId) => perform.effect(runs.status(threadId)),
+  history: (threadId) => perform.effect(runs.history(threadId)),
+  forget: (threadId) => perform.effect(runs.forget(threadId))
+})
+
+const handle = <A>(
+  { await: outcome, cancel, events, runId, threadId }: RunHandle<A>,
+  perform: Perform
+): PromiseHandle<A> => ({
+  threadId,
+  runId,
+  await: () => perform.effect(outcome),
+  cancel: () => perform.effect(cancel),
+  events: perform.stream(events)
+})

@@ -1,0 +1,137 @@
+/**
+ * Agents for code without Effect: verbs that return promises.
+ *
+ * @since 0.1.0
+ */
+import * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import type * as Layer from "effect/Layer"
+import * as ManagedRuntime from "effect/ManagedRuntime"
+import * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import type { JsonAgent } from "../delegation/BoundAgent.ts"
+import type { Mandate } from "../service/Mandate.ts"
+import type { ModelRegistry } from "../service/ModelRegistry.ts"
+import type { RunResult, TaskOutcome } from "../values/RunResult.ts"
+import type { AgentBuilder } from "./AgentBuilder.ts"
+import * as PromiseRuns from "./PromiseRuns.ts"
+import type { TypedAgent } from "./TypedAgent.ts"
+
+/**
+ * A runtime for code without Effect, with the services `R`.
+ *
+ * **Details**
+ *
+ * - `build`, `bind`: compile a definition. They reject with the
+ *   `AgentDefinitionError`, or with what the layer failed with
+ * - `close`: interrupts what the runtime drives and leaves those runs open, as
+ *   closing a `Mandate` layer does. Promises of verbs that wait for such a run
+ *   reject, and every later call does
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface PromiseRuntime<in R> extends AsyncDisposable {
+  readonly build: <O>(agent: AgentBuilder<O, R>) => Promise<PromiseAgent<O>>
+  readonly bind: <I, O>(agent: TypedAgent<I, O, R>) => Promise<PromiseBoundAgent<I, O>>
+  readonly close: () => Promise<void>
+}
+
+/**
+ * An agent whose verbs return promises.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface PromiseAgent<out O> extends PromiseRuns.PromiseRuns<string, RunResult<O>, O> {}
+
+/**
+ * A bound subagent whose verbs return promises.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface PromiseBoundAgent<in I, out O> extends PromiseRuns.PromiseRuns<I, TaskOutcome<O>, O> {
+  /** The same agent for adapters, such as `toAiSdkTool` of `@mandate/providers`. */
+  readonly json: JsonAgent
+}
+
+/**
+ * Makes a runtime of a layer with a runtime and models. The layer is built when
+ * it is first needed.
+ *
+ * **Details**
+ *
+ * Promises reject with the typed errors themselves: `AgentDefinitionError`,
+ * `RunError`. Everything else that can come of a run is in its result.
+ * Tools that are acquired when an agent is bound, such as a connection to an
+ * MCP server, live until the runtime closes.
+ *
+ * **Example** (Without Effect)
+ *
+ * ```ts
+ * import { AgentBuilder, Mandate, PromiseRuntime } from "@mandate/core"
+ * import { ScriptedModel, Step } from "@mandate/testing"
+ * import { Layer } from "effect"
+ *
+ * await using runtime = PromiseRuntime.make(Layer.merge(
+ *   Mandate.layerMemory,
+ *   ScriptedModel.layer({ editor: [Step.text("High water comes twice a day.")] })
+ * ))
+ * const editor = await runtime.build(AgentBuilder.make("editor").withInstructions("You write."))
+ * const { status } = await editor.run("Write about tides", { signal: AbortSignal.timeout(30_000) })
+ * console.log(status._tag === "Completed" ? status.answer : status._tag)
+ * ```
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make = <R, E>(
+  layer: Layer.Layer<R | Mandate | ModelRegistry, E>
+): PromiseRuntime<Services<R>> => {
+  const runtime = ManagedRuntime.make(layer)
+  let isClosed = false
+  // Fibers of the verbs are not the managed runtime's: closing must not interrupt, and so cancel, what they wait for.
+  const open = Effect.suspend(() => isClosed ? Effect.die(new Error("The runtime is closed")) : runtime.contextEffect)
+  const within = <A, X>(effect: Effect.Effect<A, X, Services<R>>): Effect.Effect<A, X | E> =>
+    Effect.flatMap(
+      open,
+      (context) => Effect.provideContext(effect, Context.add(context, Scope.Scope, runtime.scope))
+    )
+  const streamWithin = <A, X>(stream: Stream.Stream<A, X>): Stream.Stream<A, X | E> =>
+    Stream.unwrap(Effect.map(open, (context) => Stream.provideContext(stream, context)))
+  const run = <A, X>(effect: Effect.Effect<A, X, Services<R>>, signal?: AbortSignal): Promise<A> =>
+    signal?.aborted === true
+      ? Promise.reject(signal.reason)
+      : Effect.runPromiseExit(within(effect), signal === undefined ? undefined : { signal })
+        .then((exit) => Exit.isSuccess(exit) ? exit.value : Promise.reject(rejection(exit.cause, signal)))
+  const perform: PromiseRuns.Perform = {
+    effect: run,
+    stream: (stream) => Stream.toAsyncIterable(streamWithin(stream))
+  }
+  // An agent was bound, so the layer is there, and can only be closed.
+  const jsonWithin = ({ run, start, stream, ...rest }: JsonAgent): JsonAgent => ({
+    ...rest,
+    run: (input, config) => within(run(input, config)) as ReturnType<JsonAgent["run"]>,
+    start: (input, config) => within(start(input, config)) as ReturnType<JsonAgent["start"]>,
+    stream: (input, config) => streamWithin(stream(input, config)) as ReturnType<JsonAgent["stream"]>
+  })
+  const close = (): Promise<void> => {
+    isClosed = true
+    return runtime.dispose()
+  }
+  return {
+    build: (agent) => run(Effect.map(agent.build(), (built) => PromiseRuns.make(built, perform))),
+    bind: (agent) =>
+      run(Effect.map(agent.bind(), (bound) => ({ ...PromiseRuns.make(bound, perform), json: jsonWithin(bound.json) }))),
+    close,
+    [Symbol.asyncDispose]: close
+  }
+}
+
+type Services<R> = R | Mandate | ModelRegistry | Scope.Scope
+
+const rejection = (cause: Cause.Cause<unknown>, signal: AbortSignal | undefined): unknown =>
+  signal?.aborted === true && Cause.hasInterruptsOnly(cause) ? signal.reason : Cause.squash(cause)

@@ -1,0 +1,83 @@
+/**
+ * Codecs of what is described by a JSON Schema alone.
+ *
+ * @since 0.1.0
+ */
+import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
+import type { Json } from "./Json.ts"
+import { type JsonCodec, type JsonSchemaObject, resolveRoot, wrapperKey } from "./JsonCodec.ts"
+import * as JsonWalk from "./JsonWalk.ts"
+
+/**
+ * Compiles a JSON Schema. Fails with a sentence when it is none.
+ *
+ * **Details**
+ *
+ * A model is shown the schema; a value is passed on as the JSON it is, without
+ * being checked against it. Only that there is an object where the root is one
+ * is looked at. The schema is copied.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make = (schema: unknown): Result.Result<JsonCodec<Json>, string> =>
+  Result.map(copied(schema), (copy) => {
+    const root = resolveRoot(copy)
+    const isWrapped = root["type"] !== "object"
+    return {
+      decode: checked,
+      encode: checked,
+      fromModel: (json) => Effect.flatMap(object(json), (given) => isWrapped ? unwrap(given) : Effect.succeed(given)),
+      modelSchema: isWrapped ? wrapped(copy) : root,
+      isWrapped
+    }
+  })
+
+const copied = (schema: unknown): Result.Result<JsonSchemaObject, string> => {
+  if (!Predicate.isObject(schema)) return Result.fail("is no JSON Schema object")
+  const problem = JsonWalk.endless(schema)
+  return problem !== undefined ? Result.fail(`is no JSON Schema: ${problem}`) : Result.mapError(
+    Result.try(() => JSON.parse(JSON.stringify(schema)) as JsonSchemaObject),
+    () => "is no JSON Schema: it has no JSON form"
+  )
+}
+
+const checked = (value: unknown): Effect.Effect<Json, ReadonlyArray<string>> => {
+  const problem = JsonWalk.endless(value) ?? JsonWalk.notJson(value)
+  return problem === undefined ? Effect.succeed(value as Json) : Effect.fail([problem])
+}
+
+const object = (json: unknown): Effect.Effect<JsonSchemaObject, ReadonlyArray<string>> =>
+  Predicate.isObject(json) ? Effect.succeed(json as JsonSchemaObject) : Effect.fail(["the value: Expected an object"])
+
+const unwrap = (given: JsonSchemaObject): Effect.Effect<Json, ReadonlyArray<string>> =>
+  Object.hasOwn(given, wrapperKey)
+    ? Effect.succeed(given[wrapperKey] as Json)
+    : Effect.fail([`${wrapperKey}: Missing key`])
+
+// Definitions stay at the root, where references look for them.
+const wrapped = ({ $defs, $schema, definitions, ...schema }: JsonSchemaObject): JsonSchemaObject => ({
+  ...($schema === undefined ? {} : { $schema }),
+  ...($defs === undefined ? {} : { $defs: moved($defs) }),
+  ...(definitions === undefined ? {} : { definitions: moved(definitions) }),
+  type: "object",
+  properties: { [wrapperKey]: moved(schema) },
+  required: [wrapperKey],
+  additionalProperties: false
+})
+
+// References to the old root, or into it, follow it to where it is now.
+const moved = (schema: Json): Json => {
+  if (Array.isArray(schema)) return schema.map(moved)
+  if (!Predicate.isObject(schema)) return schema
+  return Object.fromEntries(
+    Object.entries(schema as JsonSchemaObject).map(([key, item]) => [
+      key,
+      key === "$ref" && typeof item === "string" ? item.replace(intoRoot, `#/properties/${wrapperKey}`) : moved(item)
+    ])
+  )
+}
+
+const intoRoot = /^#(?=$|\/(?!\$defs\/|definitions\/))/

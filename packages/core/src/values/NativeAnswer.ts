@@ -1,0 +1,82 @@
+/**
+ * Typed answers as providers give them natively.
+ *
+ * @since 0.1.0
+ */
+import type * as OpenAiStructuredOutput from "effect/ai/OpenAiStructuredOutput"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import { type Issues, type JsonCodec, type JsonSchemaObject, propertyNames, shown, wrapperKey } from "./JsonCodec.ts"
+import * as SchemaIssues from "./SchemaIssues.ts"
+
+/**
+ * How an answer is asked for natively, and read.
+ *
+ * **Details**
+ *
+ * - `schema`: the JSON Schema that the provider is sent
+ * - `read`: decodes what came, by that schema or else by the plain one: not
+ *   every provider holds its models to a schema
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface NativeAnswer {
+  readonly schema: JsonSchemaObject
+  readonly read: (json: unknown) => Effect.Effect<unknown, Issues, unknown>
+}
+
+/**
+ * Compiles the schema of an answer for a provider.
+ *
+ * **Details**
+ *
+ * Providers that hold a model to a schema take a part of JSON Schema only:
+ * every key is required, so an optional one is nullable, where `null` is
+ * absent; tuples and records stand there as objects and lists of pairs. A
+ * schema that cannot be put so is sent as it is. `plain` is the codec of the
+ * same schema.
+ *
+ * What makes such a schema is loaded when the first one is made: most programs
+ * need none.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make = (
+  schema: Schema.Codec<any, any, any, any>,
+  plain: JsonCodec<unknown>
+): Effect.Effect<NativeAnswer> =>
+  Effect.map(
+    Effect.promise(() => import("effect/ai/OpenAiStructuredOutput")),
+    ({ toCodecOpenAI }) =>
+      Result.match(Result.try(() => strict(schema, plain, toCodecOpenAI)), {
+        onFailure: () => ({ schema: plain.modelSchema, read: plain.fromModel }),
+        onSuccess: (made) => ({
+          schema: made.schema,
+          read: (json) =>
+            Effect.catch(made.read(json), (issues) => Effect.mapError(plain.fromModel(json), () => issues))
+        })
+      })
+  )
+
+const strict = (
+  schema: Schema.Codec<any, any, any, any>,
+  { isWrapped }: JsonCodec<unknown>,
+  toCodec: typeof OpenAiStructuredOutput.toCodecOpenAI
+): NativeAnswer => {
+  const target = isWrapped ? Schema.Struct({ [wrapperKey]: schema }) : schema
+  const { codec, jsonSchema } = toCodec(target)
+  const sent = shown(jsonSchema as JsonSchemaObject)
+  const keys = propertyNames(sent)
+  const decode = Schema.decodeUnknownEffect(codec, { errors: "all" })
+  return {
+    schema: sent,
+    read: (json) =>
+      Effect.mapBoth(decode(json), {
+        onFailure: (error) => SchemaIssues.lines(error, (key) => keys.has(key)),
+        onSuccess: (value) => isWrapped ? (value as { readonly [key: string]: unknown })[wrapperKey] : value
+      })
+  }
+}

@@ -1,0 +1,112 @@
+/**
+ * Tools whose input is a schema of any library that follows Standard Schema
+ * (Zod, Valibot, ArkType and others), run by plain functions.
+ *
+ * @since 0.1.0
+ */
+import type { ToolkitError } from "@mandate/core"
+import type * as Effect from "effect/Effect"
+import type { StandardSchemaV1 } from "effect/StandardSchema"
+import * as ForeignTools from "./tools/ForeignTools.ts"
+import * as ToolInput from "./tools/ToolInput.ts"
+
+/**
+ * A toolkit for `withToolkit`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type StandardToolkit = ForeignTools.ForeignToolkit
+
+/**
+ * What `execute` is told about its call: the id that the provider gave it, a
+ * key that is the same whenever this call runs again, and a signal that is
+ * aborted when the call is interrupted.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Call = ForeignTools.Call
+
+/**
+ * A tool.
+ *
+ * **Details**
+ *
+ * - `input`: a Standard Schema
+ * - `jsonSchema`: the JSON Schema that a model is shown, for a library that
+ *   gives none by itself. Zod 4 gives one; for Valibot pass what
+ *   `toJsonSchema` of `@valibot/to-json-schema` gives
+ * - `strict`: whether the provider is asked to hold the model to the schema
+ * - `execute`: gives a value, a promise, or an async iterable, whose elements
+ *   are shown as progress and whose last one is the result
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface StandardTool<Input extends StandardSchemaV1> {
+  readonly description?: string | undefined
+  readonly input: Input
+  readonly jsonSchema?: object | undefined
+  readonly strict?: boolean | undefined
+  readonly execute: (input: StandardSchemaV1.InferOutput<Input>, call: Call) => unknown
+}
+
+/**
+ * Makes a toolkit of tools, by name.
+ *
+ * **Details**
+ *
+ * What a model wrote is checked by the schema, and `execute` is given what the
+ * schema makes of it, defaults and transformations included. Arguments that
+ * are refused are an error result that names paths. A result is JSON;
+ * `undefined` is `null`. What `execute` throws is the error `ToolFailed`,
+ * without its text.
+ *
+ * **Gotchas**
+ *
+ * `bind` and `build` refuse a tool without a JSON Schema. A call that was in
+ * flight at a crash runs again; `idempotencyKey` is the same then.
+ *
+ * **Example** (A tool with a Zod schema)
+ *
+ * ```ts
+ * import { AgentBuilder } from "@mandate/core"
+ * import { StandardTools } from "@mandate/providers"
+ * import { z } from "zod"
+ *
+ * const tools = StandardTools.from({
+ *   search: {
+ *     description: "Searches the index",
+ *     input: z.object({ query: z.string().min(1), limit: z.number().int().default(10) }),
+ *     execute: async ({ limit, query }) => [`${limit} results for ${query}`]
+ *   }
+ * })
+ *
+ * export const agent = AgentBuilder.make("librarian").withToolkit(tools)
+ * ```
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const from = <const Inputs extends { readonly [name: string]: StandardSchemaV1 }>(
+  tools: { readonly [Name in keyof Inputs]: StandardTool<Inputs[Name]> }
+): Effect.Effect<StandardToolkit, ToolkitError.ToolkitError> =>
+  ForeignTools.make(Object.entries(tools).map(([name, tool]) => definition(name, tool as AnyTool)))
+
+type AnyTool = Omit<StandardTool<StandardSchemaV1>, "execute"> & {
+  readonly execute: (input: unknown, call: Call) => unknown
+}
+
+const definition = (
+  name: string,
+  { description, execute, input, jsonSchema, strict }: AnyTool
+): ForeignTools.Definition => ({
+  name,
+  description,
+  strict,
+  needsApproval: false,
+  input: ToolInput.resolve(input, jsonSchema),
+  refusal: undefined,
+  execute
+})

@@ -1,0 +1,157 @@
+/**
+ * Tools that were written for another library, as a toolkit with handlers.
+ *
+ * @since 0.1.0
+ */
+import { ToolContext, ToolkitError } from "@mandate/core"
+import * as Tool from "effect/ai/Tool"
+import * as Toolkit from "effect/ai/Toolkit"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import * as Execution from "./Execution.ts"
+import type { ToolInput } from "./ToolInput.ts"
+
+/**
+ * What a model is told about arguments that its tool does not take.
+ *
+ * @category schemas
+ * @since 0.1.0
+ */
+export const InvalidArguments = Schema.Struct({
+  error: Schema.Struct({ reason: Schema.Literal("InvalidArguments"), message: Schema.String })
+})
+
+/**
+ * A tool of another library: parameters and result are JSON.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type ForeignTool = Tool.Tool<string, {
+  readonly parameters: typeof Schema.Unknown
+  readonly success: typeof Schema.Unknown
+  readonly failure: typeof InvalidArguments
+  readonly failureMode: "error"
+}, ToolContext.ToolContext>
+
+/**
+ * A toolkit of such tools, for `withToolkit`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type ForeignToolkit = Toolkit.WithHandler<Record<string, ForeignTool>>
+
+/**
+ * What is known of a tool.
+ *
+ * **Details**
+ *
+ * - `input`: fails with the end of a sentence about the tool's input schema
+ * - `refusal`: why the tool cannot be used, if so: the end of a sentence about
+ *   the tool
+ * - `execute`: gives a value, a promise, or an async iterable
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Definition {
+  readonly name: string
+  readonly description: string | undefined
+  readonly strict: boolean | undefined
+  readonly needsApproval: boolean
+  readonly input: Effect.Effect<ToolInput, string>
+  readonly refusal: string | undefined
+  readonly execute: (input: unknown, call: Call) => unknown
+}
+
+/**
+ * What a tool is told about its call.
+ *
+ * **Details**
+ *
+ * `idempotencyKey` is the same whenever the call runs again, and no other
+ * call's.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Call {
+  readonly toolCallId: string
+  readonly idempotencyKey: string
+  readonly abortSignal: AbortSignal
+}
+
+/**
+ * Makes a toolkit of tools. One error lists all that is wrong with them.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make = Effect.fnUntraced(function*(
+  definitions: ReadonlyArray<Definition>
+): Effect.fn.Return<ForeignToolkit, ToolkitError.ToolkitError> {
+  const resolved = yield* Effect.forEach(
+    definitions,
+    (definition) => Effect.map(Effect.result(definition.input), (input) => ({ definition, input }))
+  )
+  const [first, ...rest] = resolved.flatMap(problemsOf)
+  if (first !== undefined) return yield* new ToolkitError.ToolkitError({ problems: [first, ...rest] })
+  const usable = resolved.flatMap(({ definition, input }) =>
+    Result.isSuccess(input) ? [{ definition, input: input.success }] : []
+  )
+  const toolkit = Toolkit.make(...usable.map(({ definition, input }) => toolOf(definition, input)))
+  const handlers = Object.fromEntries(
+    usable.map(({ definition, input }) => [definition.name, handler(definition, input)])
+  )
+  return yield* Effect.provideContext(toolkit, yield* toolkit.toHandlers(handlers))
+})
+
+type Problem = ToolkitError.ToolkitError["problems"][number]
+
+const problemsOf = (
+  { definition: { name, refusal }, input }: {
+    readonly definition: Definition
+    readonly input: Result.Result<ToolInput, string>
+  }
+): ReadonlyArray<Problem> => [
+  ...(refusal === undefined ? [] : [{ kind: "InvalidSetting" as const, message: `the tool "${name}" ${refusal}` }]),
+  ...Result.match(input, {
+    onSuccess: () => [],
+    onFailure: (problem) => [{
+      kind: "UnsupportedSchema" as const,
+      message: `the schema of the parameters of the tool "${name}" ${problem}`
+    }]
+  })
+]
+
+const toolOf = ({ description, name, needsApproval, strict }: Definition, { jsonSchema }: ToolInput): ForeignTool => {
+  const tool = Tool.dynamic(name, {
+    description,
+    parameters: jsonSchema,
+    success: Schema.Unknown,
+    failure: InvalidArguments,
+    ...(needsApproval ? { needsApproval } : {})
+  }).addDependency(ToolContext.ToolContext)
+  return strict === undefined ? tool : tool.annotate(Tool.Strict, strict)
+}
+
+const handler = (definition: Definition, input: ToolInput) =>
+(
+  params: unknown,
+  { preliminary }: Toolkit.HandlerContext<ForeignTool>
+): Effect.Effect<unknown, typeof InvalidArguments.Type, ToolContext.ToolContext> =>
+  Effect.flatMap(
+    ToolContext.ToolContext,
+    ({ idempotencyKey, toolCallId }) =>
+      Effect.flatMap(Effect.mapError(input.check(params), invalid), (checked) =>
+        Execution.run(
+          (abortSignal) => definition.execute(checked, { toolCallId, idempotencyKey, abortSignal }),
+          preliminary
+        ))
+  )
+
+const invalid = (issues: ReadonlyArray<string>): typeof InvalidArguments.Type => ({
+  error: { reason: "InvalidArguments", message: `The arguments are not valid: ${issues.join("; ")}` }
+})
