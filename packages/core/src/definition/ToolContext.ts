@@ -78,7 +78,9 @@ export const idempotencyKey: Effect.Effect<string, never, ToolContext> = Effect.
  * **Gotchas**
  *
  * What a handler does before an `ask` is done again when it is entered again:
- * put it into {@link once}. A second `ask` while one is open is a defect.
+ * put it into {@link once}. A second `ask` while one is open is a defect. A
+ * handler that cannot be interrupted and catches everything goes on after an
+ * `ask`, but whatever it then gives is dropped.
  *
  * @category running
  * @since 0.1.0
