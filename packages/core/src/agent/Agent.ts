@@ -43,6 +43,6 @@ export const make = <O>(spec: BoundSpec): Agent<O> =>
 const result = <O>(spec: BoundSpec, { end, runId, threadId }: Runs.Ended): Effect.Effect<RunResult<O>, RunError> => {
   const resultWith = (status: RunStatus<O>): RunResult<O> => ({ threadId, runId, status, usage: end.usage })
   return end._tag === "Suspended"
-    ? Effect.succeed(resultWith({ _tag: "Suspended", pending: [] }))
+    ? Effect.succeed(resultWith({ _tag: "Suspended", pending: end.pending }))
     : Effect.map(Standing.settled<O>(spec, { threadId, runId }, end.outcome), resultWith)
 }

@@ -6,6 +6,7 @@
 import type * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
 import type { RunHandle, Runs } from "../delegation/Runs.ts"
+import type { Answer } from "../values/Answer.ts"
 import type { RunId, ThreadId } from "../values/Ids.ts"
 import type { RunConfig } from "../values/RunConfig.ts"
 import type { RunEvent } from "../values/RunEvent.ts"
@@ -46,6 +47,12 @@ export interface PromiseRuns<in I, out A, out O> {
 
   /** Starts a run and gives a handle to it. */
   readonly start: (input: I, config?: RunConfig) => Promise<PromiseHandle<A>>
+
+  /**
+   * Answers some or all of what the suspended run of a thread waits on, by the
+   * ids of `pending`, and goes on with it. The signal cancels it.
+   */
+  readonly resume: (threadId: string, answers: ReadonlyArray<Answer>, options?: Cancellable) => Promise<A>
 
   /** Goes on with a run that failed, or whose process is gone. The signal cancels it. */
   readonly recover: (threadId: string, options?: Cancellable) => Promise<A>
@@ -106,6 +113,7 @@ export const make = <I, A, O>(runs: Runs<I, A, O>, perform: Perform): PromiseRun
   run: (input, { signal, ...config } = {}) => perform.effect(runs.run(input, config), signal),
   stream: (input, config) => perform.stream(runs.stream(input, config)),
   start: (input, config) => perform.effect(runs.start(input, config)).then((started) => handle(started, perform)),
+  resume: (threadId, answers, options) => perform.effect(runs.resume(threadId, answers), options?.signal),
   recover: (threadId, options) => perform.effect(runs.recover(threadId), options?.signal),
   cancel: (threadId, options) => perform.effect(runs.cancel(threadId, options)),
   status: (threadId) => perform.effect(runs.status(threadId)),

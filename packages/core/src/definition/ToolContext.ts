@@ -32,6 +32,12 @@ export class ToolContext extends Context.Service<ToolContext, {
   /** The same text whenever this call runs again, and no other call's. */
   readonly idempotencyKey: string
 
+  /** Asks a person. See {@link ask}. */
+  readonly ask: <A, E, RD, RE>(
+    question: string,
+    options: { readonly answer: Schema.Codec<A, E, RD, RE> }
+  ) => Effect.Effect<A, never, RD | RE>
+
   /** Runs an effect once for this call. See {@link once}. */
   readonly once: <A, X, RD, RE, E, R>(
     name: string,
@@ -57,6 +63,33 @@ export const idempotencyKey: Effect.Effect<string, never, ToolContext> = Effect.
   ToolContext,
   (context) => context.idempotencyKey
 )
+
+/**
+ * Asks a person, and waits for the answer: the run suspends, for as long as it
+ * takes.
+ *
+ * **Details**
+ *
+ * Without an answer this never returns: the handler's fiber ends, with its
+ * finalizers, and nothing in it can catch that. When the run is resumed the
+ * handler is entered again, and each `ask` gives its recorded answer, in the
+ * order in which they are asked.
+ *
+ * **Gotchas**
+ *
+ * What a handler does before an `ask` is done again when it is entered again:
+ * put it into {@link once}. A second `ask` while one is open is a defect. A
+ * handler that cannot be interrupted and catches everything goes on after an
+ * `ask`, but whatever it then gives is dropped.
+ *
+ * @category running
+ * @since 0.1.0
+ */
+export const ask = <A, E, RD, RE>(
+  question: string,
+  options: { readonly answer: Schema.Codec<A, E, RD, RE> }
+): Effect.Effect<A, never, ToolContext | RD | RE> =>
+  Effect.flatMap(ToolContext, (context) => context.ask(question, options))
 
 /**
  * Runs an effect once for this call and records what it gave. When the handler

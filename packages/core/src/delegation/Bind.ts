@@ -102,6 +102,7 @@ const bindOne: (
     prompt: (value, json) => prompt(spec, value, json).toWellFormed(),
     report: answerCodec,
     childFailure: spec.childFailure,
+    subagents,
     ownMaxDepth: spec.delegation.maxDepth,
     maxDepth: spec.delegation.maxDepth ?? DelegationConfig.defaults.maxDepth,
     limits: RunLimits.make(spec.delegation, spec),

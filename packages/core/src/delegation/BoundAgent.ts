@@ -118,7 +118,7 @@ const outcome = <O>(
 ): Effect.Effect<TaskOutcome<O>, RunError> => {
   const { usage } = end
   const child: ChildRun = { threadId, runId, subagent: spec.agent.id as Ids.AgentId, depth: 0 }
-  if (end._tag === "Suspended") return Effect.succeed({ _tag: "Suspended", pending: [], child, usage })
+  if (end._tag === "Suspended") return Effect.succeed({ _tag: "Suspended", pending: end.pending, child, usage })
   const failure = childFailure(end.outcome)
   return failure !== undefined
     ? Effect.succeed({ _tag: "NotReported", failure, child, usage })

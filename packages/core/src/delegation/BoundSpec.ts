@@ -30,4 +30,5 @@ export interface BoundSpec extends Runnable {
   readonly report: JsonCodec<unknown> | undefined
   readonly childFailure: ChildFailurePolicy
   readonly ownMaxDepth: number | undefined
+  readonly subagents: ReadonlyArray<BoundSpec>
 }

@@ -95,7 +95,7 @@ const settledBefore = Effect.fnUntraced(function*(self: Task): Effect.fn.Return<
 
 // How a child that is not to be driven stands; nothing for one that is.
 const standing = ({ policy, subagent }: Task, { row }: LoadedRun): DriveEnd | undefined => {
-  if (row.state === "Suspended") return { _tag: "Suspended", usage: noUsage }
+  if (row.state === "Suspended") return { _tag: "Suspended", usage: noUsage, pending: [] }
   if (row.state === "Settled") {
     return Result.match(Result.all([StoredRun.outcome(row), StoredRun.usage(row)]), {
       onSuccess: ([outcome, usage]) => ({ _tag: "Settled", outcome, usage }),

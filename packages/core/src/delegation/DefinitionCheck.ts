@@ -110,10 +110,6 @@ const toolName = (name: string, taskNames: ReadonlyMap<string, string>): Readonl
 
 // A call may only be refused, never let through, by what is not there to ask a person.
 const toolKind = (tool: Tool.Any): ReadonlyArray<Found> => [
-  ...(tool.needsApproval === undefined || tool.needsApproval === false ? [] : [{
-    kind: "InvalidSetting" as const,
-    message: `the tool "${tool.name}" needs approval, which runs cannot ask for yet`
-  }]),
   ...(Tool.isProviderDefined(tool) ?
     [{
       kind: "InvalidSetting" as const,

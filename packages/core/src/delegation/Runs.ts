@@ -6,17 +6,20 @@
  */
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
+import * as ResumeRun from "../run/ResumeRun.ts"
 import * as RunFailure from "../run/RunFailure.ts"
 import * as StartRun from "../run/StartRun.ts"
 import * as ThreadVerbs from "../run/ThreadVerbs.ts"
 import * as WatchRun from "../run/WatchRun.ts"
 import type { DriveEnd } from "../service/RunHost.ts"
+import type { Answer } from "../values/Answer.ts"
 import type * as Ids from "../values/Ids.ts"
 import type { RunConfig } from "../values/RunConfig.ts"
 import type { RunError } from "../values/RunError.ts"
 import type { RunEvent } from "../values/RunEvent.ts"
 import type { CurrentStatus, RunFinished, RunResult, SettledRun } from "../values/RunResult.ts"
 import type { BoundSpec } from "./BoundSpec.ts"
+import * as CheckAnswer from "./CheckAnswer.ts"
 import * as Standing from "./Standing.ts"
 
 /**
@@ -64,6 +67,12 @@ export interface Runs<in I, out A, out O> {
 
   /** Starts a run and gives a handle to it. */
   readonly start: (input: I, config?: RunConfig) => Effect.Effect<RunHandle<A>, RunError>
+
+  /**
+   * Answers some or all of what the suspended run of a thread waits on, by the
+   * ids of `pending`, and goes on with it.
+   */
+  readonly resume: (threadId: string, answers: ReadonlyArray<Answer>) => Effect.Effect<A, RunError>
 
   /** Goes on with a run that failed, or whose process is gone. */
   readonly recover: (threadId: string) => Effect.Effect<A, RunError>
@@ -152,6 +161,13 @@ export const make = <I, A, O>(
           ))
         )
       })),
+    resume: (threadId, answers) =>
+      Effect.uninterruptibleMask((restore) =>
+        Effect.flatMap(
+          ResumeRun.resume(runtime, spec, threadId, answers, CheckAnswer.make(spec)),
+          (started) => restore(cancelling(started))
+        )
+      ),
     recover: (threadId) =>
       Effect.uninterruptibleMask((restore) =>
         Effect.flatMap(

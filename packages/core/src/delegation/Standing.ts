@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import * as Effect from "effect/Effect"
+import * as Pending from "../loop/Pending.ts"
 import * as Transcript from "../loop/Transcript.ts"
 import * as RunFailure from "../run/RunFailure.ts"
 import * as StoredRun from "../run/StoredRun.ts"
@@ -63,7 +64,14 @@ export const current = Effect.fnUntraced(function*<O>(
     case "Running":
       return { ...place, status: { _tag: "Running" }, usage }
     case "Suspended":
-      return { ...place, status: { _tag: "Suspended", pending: [] }, usage }
+      return {
+        ...place,
+        status: {
+          _tag: "Suspended",
+          pending: yield* RunFailure.fromStore(row.threadId)(Pending.list(spec.runtime.store, row.runId))
+        },
+        usage
+      }
     case "Failed": {
       const failure = yield* RunFailure.decoded(StoredRun.failure(row))
       return { ...place, status: { _tag: "Failed", reason: RunFailure.reason(row.threadId, failure) }, usage }

@@ -17,11 +17,13 @@
  */
 import * as Tool from "effect/ai/Tool"
 import * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
+import { AtMostOnce } from "../definition/AtMostOnce.ts"
 import { ToolContext } from "../definition/ToolContext.ts"
 import type { AnyHandler } from "../definition/ToolSource.ts"
 import * as Json from "../values/Json.ts"
@@ -69,11 +71,40 @@ export const make = (tool: Tool.Any, codecs: ToolCodecs, handler: AnyHandler): L
       ...(strict === undefined ? {} : { strict })
     },
     isTask: false,
+    isAtMostOnce: Context.get(tool.annotations, AtMostOnce),
+    checkArguments: (args) => issuesOf(codecs.parameters.fromModel(args)),
+    checkResult: (result) => issuesOf(codecs.success.decode(result)),
+    ...approvalOf(tool, codecs),
     execute: (call, drive) =>
       Result.match(decodeText(call.part.arguments), {
         onFailure: (problem) => Effect.succeed(failed("InvalidArguments", `The arguments are not valid: ${problem}`)),
         onSuccess: (json) => execute(codecs, handler, ToolContent.of(tool), json, call, drive)
       })
+  }
+}
+
+const issuesOf = (decoded: ReturnType<JsonCodec<unknown>["decode"]>): Effect.Effect<ReadonlyArray<string>> =>
+  Effect.map(erase(Effect.result(decoded)), (result) => Result.isFailure(result) ? result.failure : [])
+
+// Approval is decided on decoded arguments and fails closed. Arguments that do not decode are the tool's to refuse.
+const approvalOf = (tool: Tool.Any, codecs: ToolCodecs): Pick<LoopTool, "needsApproval"> => {
+  const policy = tool.needsApproval
+  if (policy === undefined || policy === false) return {}
+  const isNeeded = (params: unknown, call: ToolCall): Effect.Effect<boolean> =>
+    policy === true ? Effect.succeed(true) : Effect.suspend(() => {
+      const needed = policy(params, { toolCallId: call.part.id, messages: [] })
+      return Effect.isEffect(needed) ? needed : Effect.succeed(needed)
+    })
+  return {
+    needsApproval: (args, call) =>
+      Effect.flatMap(
+        erase(Effect.result(codecs.parameters.fromModel(args))),
+        (decoded) =>
+          Result.isFailure(decoded) ? Effect.succeed(false) : Effect.catchCause(
+            isNeeded(decoded.success, call),
+            (cause) => Effect.as(Effect.logError(`The approval policy of the tool "${tool.name}" failed`, cause), true)
+          )
+      )
   }
 }
 
@@ -172,10 +203,13 @@ const branchOf = (
   content: ToolContent.ToolContent | undefined
 ): Effect.Effect<Branch, ToolScope.Lost> => {
   const signal = scope.signal
-  if (signal !== undefined) {
-    return signal._tag === "Fatal"
-      ? Effect.succeed({ _tag: "Fail", failure: { _tag: "ToolFatal", tool, reason: signal.reason } })
-      : Effect.fail(signal.error)
+  switch (signal?._tag) {
+    case "Fatal":
+      return Effect.succeed({ _tag: "Fail", failure: { _tag: "ToolFatal", tool, reason: signal.reason } })
+    case "Wait":
+      return Effect.succeed({ _tag: "Waiting" })
+    case "Lost":
+      return Effect.fail(signal.error)
   }
   if (exit._tag === "Success") {
     return Effect.matchEffect(erase(codecs.success.encode(exit.value)), {

@@ -29,8 +29,10 @@ import * as Usage from "../values/Usage.ts"
 import * as ActiveRun from "./ActiveRun.ts"
 import * as CallIds from "./CallIds.ts"
 import type { Drive } from "./Drive.ts"
+import * as Interrupts from "./Interrupts.ts"
 import * as ModelStep from "./ModelStep.ts"
 import * as NextStep from "./NextStep.ts"
+import * as Pending from "./Pending.ts"
 import * as ToolCalls from "./ToolCalls.ts"
 import * as Transcript from "./Transcript.ts"
 
@@ -75,6 +77,7 @@ const steps = Effect.fnUntraced(function*(
       record = asked.success.record
       json = asked.success.json
     }
+    record = Interrupts.edited(record, step, journal.records)
     CallIds.addAll(ids, record.response.parts)
     Transcript.addStep(transcript, record)
     const responded = json === undefined ? [] : [modelCallCompleted(self, step, record)]
@@ -147,18 +150,24 @@ const fail = (
     { _tag: "Failed", failure, usage: Transcript.usage(transcript) }
   )
 
-// What the branches wait on is computed from the rows of the runs that wait.
+// The children that wait are suspended by now, so their rows say what they wait on.
 const suspend = (
   self: Drive,
   transcript: Transcript.Transcript
 ): Effect.Effect<DriveEnd, Fenced | StoreError> =>
-  Effect.as(
-    self.journal.suspend(
-      { usage: JSON.stringify(self.run.spent), activeMillis: self.activeMillis() },
-      [{ ...ActiveRun.origin(self.run), at: self.now(), _tag: "RunSuspended", pending: [] }]
-    ),
-    { _tag: "Suspended", usage: Transcript.usage(transcript) }
-  )
+  Effect.flatMap(Pending.list(self.runtime.store, self.run.runId), (pending) =>
+    Effect.as(
+      self.journal.suspend(
+        { usage: JSON.stringify(self.run.spent), activeMillis: self.activeMillis() },
+        [{
+          ...ActiveRun.origin(self.run),
+          at: self.now(),
+          _tag: "RunSuspended",
+          pending: pending.map(({ id }) => id)
+        }]
+      ),
+      { _tag: "Suspended", usage: Transcript.usage(transcript), pending }
+    ))
 
 const modelFailed = (error: ModelError): Failure => ({
   _tag: "ModelFailed",

@@ -13,6 +13,7 @@
  * @since 0.1.0
  */
 import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
 import type { Fenced, StoreError } from "../service/RunStore.ts"
 import * as Ids from "../values/Ids.ts"
 import * as Json from "../values/Json.ts"
@@ -22,6 +23,9 @@ import { resultKey, type ResultRecord, type StepRecord } from "../values/RunReco
 import * as ActiveRun from "./ActiveRun.ts"
 import { type Branch, type Done, failed } from "./Branch.ts"
 import type { Drive, ToolCall } from "./Drive.ts"
+import * as Gate from "./Gate.ts"
+import { decodeText } from "./HandlerTool.ts"
+import * as Interrupts from "./Interrupts.ts"
 
 /**
  * Runs the calls of a response and gives their branches in call order.
@@ -69,6 +73,7 @@ const isTask = (drive: Drive, part: ToolCallPart): boolean => drive.agent.tools.
 const branch = (drive: Drive, record: StepRecord, call: ToolCall): Effect.Effect<Branch, Fenced> => {
   const recorded = drive.journal.records.results.get(resultKey(call.key))
   if (recorded !== undefined) return Effect.succeed({ _tag: "Done", result: recorded })
+  if (Interrupts.isOpen(drive.journal.records, call.key)) return Effect.succeed({ _tag: "Waiting" })
   const ended = Effect.flatMap(
     dispatch(drive, record, call),
     (branch): Effect.Effect<Branch, Fenced | StoreError> =>
@@ -94,9 +99,19 @@ const dispatch = (
 ): Effect.Effect<Branch, Fenced | StoreError> => {
   const { name } = call.part
   const tool = record.offered.includes(name) ? drive.agent.tools.get(name) : undefined
-  return tool === undefined
-    ? Effect.succeed(failed("UnknownTool", `There is no tool "${name}"; tools: ${record.offered.join(", ") || "none"}`))
-    : tool.execute(call, drive)
+  if (tool === undefined) {
+    return Effect.succeed(
+      failed("UnknownTool", `There is no tool "${name}"; tools: ${record.offered.join(", ") || "none"}`)
+    )
+  }
+  if (tool.needsApproval === undefined && tool.isAtMostOnce !== true) return tool.execute(call, drive)
+  const args = decodeText(call.part.arguments)
+  // What is no JSON is the tool's to refuse: it never runs.
+  if (Result.isFailure(args)) return tool.execute(call, drive)
+  return Effect.flatMap(
+    Gate.pass(drive, tool, call, args.success),
+    (passed) => passed === "pass" ? tool.execute(call, drive) : Effect.succeed(passed)
+  )
 }
 
 const commit = (drive: Drive, call: ToolCall, ended: Done) => {

@@ -3,13 +3,17 @@
  *
  * @since 0.1.0
  */
+import * as Tool from "effect/ai/Tool"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 import * as Schema from "effect/Schema"
 import type { ToolContext } from "../definition/ToolContext.ts"
 import type { Fenced, StoreError } from "../service/RunStore.ts"
+import * as Ids from "../values/Ids.ts"
+import type { InterruptRequest } from "../values/Interrupt.ts"
 import type { Json } from "../values/Json.ts"
 import type { Drive, ToolCall } from "./Drive.ts"
+import * as Interrupts from "./Interrupts.ts"
 
 /**
  * Why a drive cannot write any more.
@@ -27,6 +31,7 @@ export type Lost = Fenced | StoreError
  */
 export type Signal =
   | { readonly _tag: "Fatal"; readonly reason: string }
+  | { readonly _tag: "Wait" }
   | { readonly _tag: "Lost"; readonly error: Lost }
 
 /**
@@ -53,6 +58,8 @@ export const make = (
   progress: (value: Json) => Effect.Effect<void>
 ): ToolScope => {
   const { journal, run } = drive
+  let asks = 0
+  let openQuestion: string | undefined
   const scope: ToolScope = {
     fiber: undefined,
     signal: undefined,
@@ -64,6 +71,31 @@ export const make = (
       idempotencyKey: `${run.runId}/${call.key}`,
       fatal: (reason) => stop({ _tag: "Fatal", reason }),
       emit: progress,
+      ask: Effect.fnUntraced(function*(question, { answer }) {
+        const id = Ids.interruptId(call.key, "question", asks++)
+        const codec = Schema.toCodecJson(answer)
+        const given = Interrupts.answer(journal.records, id)
+        if (given?._tag === "Reply") return yield* Effect.orDie(Schema.decodeUnknownEffect(codec)(given.value))
+        if (openQuestion !== undefined) {
+          return yield* Effect.die(
+            new Error(`The tool "${call.part.name}" asked ${id} while its question ${openQuestion} was open`)
+          )
+        }
+        openQuestion = id
+        const request: InterruptRequest = {
+          _tag: "Question",
+          tool: call.part.name,
+          question: question.toWellFormed(),
+          answerSchema: Tool.getJsonSchemaFromSchema(answer) as Json
+        }
+        const key = Interrupts.requestKey(id)
+        journal.records.values.set(key, request as unknown as Json)
+        yield* Effect.catch(
+          journal.append({ records: [{ key, json: JSON.stringify(request) }], events: [] }),
+          (error) => stop({ _tag: "Lost", error })
+        )
+        return yield* stop({ _tag: "Wait" })
+      }),
       once: Effect.fnUntraced(function*(name, schema, effect) {
         const key = `s/${call.key}/${name}`
         const codec = Schema.toCodecJson(schema)

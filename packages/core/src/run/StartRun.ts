@@ -8,6 +8,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as ActiveRun from "../loop/ActiveRun.ts"
 import * as Journal from "../loop/Journal.ts"
+import * as Pending from "../loop/Pending.ts"
 import type { Mandate } from "../service/Mandate.ts"
 import type { DriveEnd } from "../service/RunHost.ts"
 import type { RunRow } from "../service/RunRow.ts"
@@ -108,7 +109,7 @@ export const start = Effect.fnUntraced(function*(
   const opened = yield* RunFailure.fromStore(threadId)(
     runtime.store.open(ActiveRun.toRow(starting), lease, (runId) => Journal.encode(events(runId)))
   )
-  if (opened._tag === "Occupied") return yield* occupied(opened.run, opened.held)
+  if (opened._tag === "Occupied") return yield* occupied(runtime, opened.run, opened.held)
   const run = ActiveRun.started(starting, opened.runId as Ids.RunId)
   runtime.events.publish(threadId, Journal.numbered(events(run.runId), opened.sequence))
 
@@ -159,11 +160,14 @@ const limitsOf = (limits: RunLimits, config: RunConfig | undefined): Effect.Effe
     })
 }
 
-const occupied = ({ state, threadId }: RunRow, held: boolean): Effect.Effect<never, RunError> =>
-  RunFailure.fail(
-    state === "Suspended"
-      ? { _tag: "PendingInterrupts", threadId, pending: [] }
-      : state === "Running" && held
-      ? { _tag: "ThreadBusy", threadId }
-      : { _tag: "IncompleteRun", threadId }
-  )
+const occupied = (
+  runtime: Mandate["Service"],
+  { runId, state, threadId }: RunRow,
+  held: boolean
+): Effect.Effect<never, RunError> =>
+  state === "Suspended"
+    ? Effect.flatMap(
+      RunFailure.fromStore(threadId)(Pending.list(runtime.store, runId)),
+      (pending) => RunFailure.fail({ _tag: "PendingInterrupts", threadId, pending: pending.map(({ id }) => id) })
+    )
+    : RunFailure.fail({ _tag: state === "Running" && held ? "ThreadBusy" : "IncompleteRun", threadId })

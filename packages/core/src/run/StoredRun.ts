@@ -6,6 +6,7 @@
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as ActiveRun from "../loop/ActiveRun.ts"
+import * as Interrupts from "../loop/Interrupts.ts"
 import * as Journal from "../loop/Journal.ts"
 import * as Transcript from "../loop/Transcript.ts"
 import type { LoadedRun, RunRow } from "../service/RunRow.ts"
@@ -98,7 +99,10 @@ export const open = ({ records, row }: LoadedRun): Decoded<OpenRun> =>
 export const transcript = ({ records, run }: OpenRun, notRun: string): Transcript.Transcript => {
   const self = Transcript.make([], run.prompt, run.spent)
   Transcript.addAll(self, {
-    step: (step) => records.steps.get(stepKey(step)),
+    step: (step) => {
+      const record = records.steps.get(stepKey(step))
+      return record === undefined ? undefined : Interrupts.edited(record, step, records)
+    },
     result: (step, index) => records.results.get(resultKey(Ids.callKey(step, index)))
   }, notRun)
   return self

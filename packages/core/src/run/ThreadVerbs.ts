@@ -9,7 +9,7 @@ import * as ActiveRun from "../loop/ActiveRun.ts"
 import * as Journal from "../loop/Journal.ts"
 import * as Shape from "../loop/Shape.ts"
 import type { Mandate } from "../service/Mandate.ts"
-import type { RunRow } from "../service/RunRow.ts"
+import type { Fence, RunRow } from "../service/RunRow.ts"
 import * as Ids from "../values/Ids.ts"
 import type { RunError } from "../values/RunError.ts"
 import type { NewEvent } from "../values/RunEvent.ts"
@@ -44,19 +44,50 @@ export const recover = Effect.fnUntraced(function*(
   const loaded = yield* RunFailure.fromStore(threadId)(runtime.store.load(row.runId))
   if (loaded === undefined || loaded.epoch !== epoch) return yield* RunFailure.fail({ _tag: "ThreadBusy", threadId })
   if (loaded.row.state === "Settled") return yield* RunFailure.fail({ _tag: "NothingToRecover", threadId })
-  const { records, run } = yield* RunFailure.decoded(StoredRun.open(loaded))
-  const earlier = yield* earlierMessages(runtime, threadId, run.runId)
+  const { run } = yield* RunFailure.decoded(StoredRun.open(loaded))
   const { now } = yield* runtime.lease
   const events: ReadonlyArray<NewEvent> = [{ ...ActiveRun.origin(run), _tag: "RunRecovered", at: now }]
   const sequence = yield* RunFailure.fromStore(threadId)(
     runtime.store.reopen(ActiveRun.fence(run, epoch), Journal.encode(events))
   )
   runtime.events.publish(run.rootThreadId, Journal.numbered(events, sequence))
+  return yield* goOn(runtime, runnable, { threadId, runId: run.runId, epoch }, sequence)
+})
+
+/**
+ * Drives a run whose lease is held from where its records leave off.
+ * `sequence` is the number of the event that says so.
+ *
+ * @category running
+ * @since 0.1.0
+ */
+export const goOn = Effect.fnUntraced(function*(
+  runtime: Mandate["Service"],
+  runnable: Runnable,
+  { epoch, runId, threadId }: Fence,
+  sequence: number
+): Effect.fn.Return<Started, RunError> {
+  const loaded = yield* RunFailure.fromStore(threadId)(runtime.store.load(runId))
+  if (loaded === undefined || loaded.epoch !== epoch) return yield* RunFailure.fail({ _tag: "ThreadBusy", threadId })
+  const { records, run } = yield* RunFailure.decoded(StoredRun.open(loaded))
+  const earlier = yield* earlierMessages(runtime, threadId, run.runId)
   const activeMillis = StoredRun.activeMillis(loaded.row, records)
   const driving = { run, epoch, records, earlier, activeMillis, isRecovery: true, streaming: false }
   const wait = yield* Effect.flatMap(request(runtime, runnable.agent, driving), runtime.host.drive)
   return { threadId: run.threadId, runId: run.runId, sequence, wait }
 })
+
+/**
+ * Whether a run is being driven, here or by another instance that holds its
+ * thread.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const isHeld = (runtime: Mandate["Service"], { runId, threadId }: RunRow): Effect.Effect<boolean, RunError> =>
+  runtime.host.isLive(runId)
+    ? Effect.succeed(true)
+    : RunFailure.fromStore(threadId)(Effect.flatMap(runtime.lease, (lease) => runtime.store.isHeld(threadId, lease)))
 
 /**
  * Cancels the open run of a thread with all below it, or one child of it. A
@@ -166,7 +197,13 @@ const takeLease = Effect.fnUntraced(function*(
   return second._tag === "Taken" ? second.epoch : yield* RunFailure.fail({ _tag: "ThreadBusy", threadId })
 })
 
-const sameAgent = ({ shape }: Runnable, row: RunRow): Effect.Effect<void, RunError> =>
+/**
+ * Fails with `AgentChanged` when a run was started by another shape.
+ *
+ * @category running
+ * @since 0.1.0
+ */
+export const sameAgent = ({ shape }: Runnable, row: RunRow): Effect.Effect<void, RunError> =>
   row.shape === shape ? Effect.void : RunFailure.fail({
     _tag: "AgentChanged",
     threadId: row.threadId,

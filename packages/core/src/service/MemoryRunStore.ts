@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Ids from "../values/Ids.ts"
 import { MemoryTables, type Run, type Thread } from "./MemoryTables.ts"
-import type { Events, Fence, Leased, LeaseRequest, NewRun, Record, Settlement } from "./RunRow.ts"
+import type { Answered, Events, Fence, Leased, LeaseRequest, NewRun, Record, Settlement } from "./RunRow.ts"
 import { Fenced, RunStore } from "./RunStore.ts"
 
 /**
@@ -128,10 +128,34 @@ class MemoryRunStore {
     })
   }
 
+  isHeld(threadId: string, lease: LeaseRequest) {
+    return Effect.sync(() => {
+      const thread = this.#tables.findThread(threadId)
+      return thread !== undefined && thread.holder !== lease.holder && isHeld(thread, lease.now)
+    })
+  }
+
   reopen(fence: Fence, events: Events) {
     return this.#fenced(fence, (run) => {
       run.row = { ...run.row, state: "Running", outcome: null }
       return this.#tables.emit(events)
+    })
+  }
+
+  answer(threadId: string, lease: LeaseRequest, runs: ReadonlyArray<Answered>, events: Events) {
+    return Effect.suspend(() => {
+      const lost = runs.find(({ records, runId }) => {
+        const run = this.#tables.find(runId)
+        return run?.row.state !== "Suspended" || records.some(({ key }) => run.records.has(key))
+      })
+      if (lost !== undefined) return Effect.fail(new Fenced({ runId: lost.runId }))
+      for (const { records, runId } of runs) {
+        const run = this.#tables.get(runId)
+        for (const { json, key } of records) run.records.set(key, json)
+        run.row = { ...run.row, state: "Running" }
+      }
+      const epoch = this.#tables.take(this.#tables.thread(threadId), lease)
+      return Effect.succeed({ epoch, sequence: this.#tables.emit(events) })
     })
   }
 

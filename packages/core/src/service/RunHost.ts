@@ -6,6 +6,7 @@
 import type * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type { RunId, ThreadId } from "../values/Ids.ts"
+import type { PendingInterrupt } from "../values/Interrupt.ts"
 import type { Failure, Settled } from "../values/RunOutcome.ts"
 import type { RunUsage } from "../values/Usage.ts"
 import type { Fence } from "./RunRow.ts"
@@ -24,7 +25,11 @@ import type { Fenced, StoreError } from "./RunStore.ts"
  */
 export type DriveEnd =
   | { readonly _tag: "Settled"; readonly outcome: Settled; readonly usage: RunUsage }
-  | { readonly _tag: "Suspended"; readonly usage: RunUsage }
+  | {
+    readonly _tag: "Suspended"
+    readonly usage: RunUsage
+    readonly pending: ReadonlyArray<PendingInterrupt>
+  }
   | { readonly _tag: "Failed"; readonly failure: Failure; readonly usage: RunUsage }
   | { readonly _tag: "Lost" }
 

@@ -116,6 +116,17 @@ export interface Settlement {
 }
 
 /**
+ * Answers to store in one run. A run on the way to one that asked has none.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Answered {
+  readonly runId: string
+  readonly records: ReadonlyArray<Record>
+}
+
+/**
  * A run as it is read: its row, its records, and the epoch of its thread.
  *
  * @category models

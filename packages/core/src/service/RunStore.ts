@@ -25,6 +25,7 @@ import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type {
+  Answered,
   Events,
   Fence,
   Leased,
@@ -151,8 +152,23 @@ export class RunStore extends Context.Service<RunStore, {
     lease: LeaseRequest & { readonly force?: boolean }
   ) => Effect.Effect<Leased, StoreError>
 
+  /** Whether an instance other than the one that asks holds a thread. */
+  readonly isHeld: (threadId: string, lease: LeaseRequest) => Effect.Effect<boolean, StoreError>
+
   /** Marks a `Failed` run `Running` again, under its fence. */
   readonly reopen: (fence: Fence, events: Events) => Effect.Effect<number, StoreError | Fenced>
+
+  /**
+   * Stores answers in suspended runs, the root of the thread first, marks those
+   * runs `Running` and takes the thread's lease. Fails with `Fenced` when one of
+   * them is not suspended any more, or has one of the answers already.
+   */
+  readonly answer: (
+    threadId: string,
+    lease: LeaseRequest,
+    runs: ReadonlyArray<Answered>,
+    events: Events
+  ) => Effect.Effect<{ readonly epoch: number; readonly sequence: number }, StoreError | Fenced>
 
   /** Extends every lease of a holder. */
   readonly renew: (lease: LeaseRequest) => Effect.Effect<void, StoreError>

@@ -121,6 +121,18 @@ export const runId = (threadId: string, n: number): RunId => `${threadId}#${n}` 
 export const callKey = (step: number, index: number): CallKey => `${step}.${index}` as CallKey
 
 /**
+ * Orders two calls of one run: by step, then by index.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const compareCalls = (a: CallKey, b: CallKey): number => {
+  const [stepA = 0, indexA = 0] = a.split(".").map(Number)
+  const [stepB = 0, indexB = 0] = b.split(".").map(Number)
+  return stepA - stepB || indexA - indexB
+}
+
+/**
  * The thread of the child that a task call of `parent` starts.
  *
  * @category constructors

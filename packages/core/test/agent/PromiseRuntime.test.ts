@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import {
   AgentBuilder,
   AgentDefinitionError,
+  Answer,
   Mandate,
   MemoryRunStore,
   PromiseRuntime,
@@ -115,6 +116,23 @@ describe("PromiseRuntime", () => {
     assert.strictEqual(handle.runId, "t#0")
     assert.deepStrictEqual([tags[0], tags.at(-1)], ["RunStarted", "RunSettled"])
     assert.strictEqual(status._tag, "Completed")
+  })
+
+  it("suspends on a tool that needs approval, and goes on with the answer", async () => {
+    await using runtime = runtimeOf([Step.call("pay", {}), Step.text("done")])
+    const paid: Array<string> = []
+    const Pay = Tool.make("pay", { needsApproval: true })
+    const agent = await runtime.build(clerk.withTools(Toolkit.make(Pay), {
+      pay: () => Effect.sync(() => void paid.push("paid"))
+    }))
+    const { status } = await agent.run("Go", { threadId: "t" })
+    assert(status._tag === "Suspended")
+    assert.deepStrictEqual(paid, [])
+    assert.instanceOf(await thrownBy(agent.resume("t", [Answer.approve("0.7:approval0")])), RunError.RunError)
+
+    const resumed = await agent.resume("t", status.pending.map(({ id }) => Answer.approve(id)))
+    assert.deepStrictEqual(resumed.status, { _tag: "Completed", answer: "done" })
+    assert.deepStrictEqual(paid, ["paid"])
   })
 
   it("cancels runs by their handle and by their thread", async () => {

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AgentBuilder, Mandate, type Message, ToolContext, ToolkitError, TypedAgent } from "@mandate/core"
+import { AgentBuilder, Answer, Mandate, type Message, ToolContext, ToolkitError, TypedAgent } from "@mandate/core"
 import { Script, ScriptedModel, Step } from "@mandate/testing"
 import { Context, Effect, Layer, Logger, Schema, SchemaGetter, Stream } from "effect"
 import * as Tool from "effect/ai/Tool"
@@ -183,6 +183,31 @@ describe("withToolkit", () => {
       assert.isTrue(finalised)
     }).pipe(Effect.provide([Mandate.layerMemory, ScriptedModel.layer({ clerk: [Step.call("stop", {})] })])))
 
+  it.effect("waits for approval of a tool, and for what its handler asks", () =>
+    Effect.gen(function*() {
+      const Pay = Tool.make("pay", {
+        success: Schema.String,
+        needsApproval: true,
+        dependencies: [ToolContext.ToolContext]
+      })
+      const tools = Toolkit.make(Pay)
+      const toolkit = tools.pipe(Effect.provide(tools.toLayer({
+        pay: () => Effect.map(ToolContext.ask("By which card?", { answer: Schema.String }), (card) => `paid by ${card}`)
+      })))
+      const agent = yield* clerk.withToolkit(toolkit).build()
+      const first = yield* agent.run("Go", { threadId: "t" })
+      assert(first.status._tag === "Suspended")
+      const second = yield* agent.resume("t", first.status.pending.map(({ id }) => Answer.approve(id)))
+      assert(second.status._tag === "Suspended")
+      const third = yield* agent.resume(
+        "t",
+        second.status.pending.map(({ id }) => Answer.reply(id, Schema.String, "the blue one"))
+      )
+
+      assert.strictEqual(third.status._tag, "Completed")
+      assert.deepStrictEqual(yield* results, [[false, "paid by the blue one"]])
+    }).pipe(Effect.provide(scripted(Step.call("pay", {})))))
+
   it.effect("keeps its tools when the toolkit is changed afterwards", () =>
     Effect.gen(function*() {
       const toolkit = yield* ready
@@ -301,21 +326,18 @@ describe("withToolkit at bind", () => {
       assert.deepInclude(error.problems, { agent: "clerk", ...problem })
     }).pipe(Effect.provide(unscripted)))
 
-  it.effect("finds names, approvals and collisions of tools that are known only then", () =>
+  it.effect("finds names and collisions of tools that are known only then", () =>
     Effect.gen(function*() {
-      const Pay = Tool.make("pay", { needsApproval: true })
-      const tools = Toolkit.make(Pay, Tool.make("submit_report"), Tool.make("no good"), Search)
-      const nothing = { pay: () => Effect.void, submit_report: () => Effect.void, "no good": () => Effect.void }
+      const tools = Toolkit.make(Tool.make("submit_report"), Tool.make("no good"), Search)
+      const nothing = { submit_report: () => Effect.void, "no good": () => Effect.void }
       const toolkit = tools.pipe(Effect.provide(tools.toLayer({ ...nothing, search: () => Effect.succeed("") })))
       const error = yield* Effect.flip(clerk.withToolkit(ready).withToolkit(toolkit).build())
 
       assert.sameMembers(error.problems.map(({ kind }) => kind), [
-        "InvalidSetting",
         "ReservedToolName",
         "InvalidToolName",
         "ToolNameCollision"
       ])
-      assert.include(error.message, "the tool \"pay\" needs approval")
     }).pipe(Effect.provide(unscripted)))
 
   it.effect("keeps the tools of two agents apart that have one name", () =>

@@ -51,6 +51,8 @@ export const crashing = (inner: Store, n: number): CrashingStore => {
       reopen: write((fence, events) => inner.reopen(fence, events)),
       seize: write((runId, lease) => inner.seize(runId, lease)),
       close: write((runs, events, keep) => inner.close(runs, events, keep)),
+      answer: write((threadId, lease, runs, events) => inner.answer(threadId, lease, runs, events)),
+      isHeld: read((threadId, lease) => inner.isHeld(threadId, lease)),
       forget: write((threadId) => inner.forget(threadId)),
       lease: read((threadId, lease) => inner.lease(threadId, lease)),
       load: read((runId) => inner.load(runId)),

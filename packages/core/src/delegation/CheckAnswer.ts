@@ -1,0 +1,77 @@
+/**
+ * Whether an answer fits what was asked.
+ *
+ * @since 0.1.0
+ */
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import { fromJsonSchemaDocument } from "effect/SchemaRepresentation"
+import type { LoopTool } from "../loop/Drive.ts"
+import type { CheckAnswer } from "../run/ResumeRun.ts"
+import type { Answer } from "../values/Answer.ts"
+import type { InterruptRequest, PendingInterrupt } from "../values/Interrupt.ts"
+import type { Json } from "../values/Json.ts"
+import * as SchemaIssues from "../values/SchemaIssues.ts"
+import type { BoundSpec } from "./BoundSpec.ts"
+
+/**
+ * Checks answers for the runs of an agent and of every subagent below it:
+ * whether the kind of answer fits what was asked, and whether its value
+ * decodes.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make = (spec: BoundSpec): CheckAnswer => {
+  const byId = new Map(family(spec).map((member) => [member.agent.id, member]))
+  return (answer, asked) => {
+    const fitting = fits[asked.request._tag]
+    if (!fitting.includes(answer._tag)) {
+      return Effect.succeed([`${asked.request._tag} is answered by ${fitting.join(", ")}, not by ${answer._tag}`])
+    }
+    const spec = byId.get(asked.run.subagent)
+    if (answer._tag === "Edit") return byTool(spec, asked, (tool) => tool.checkArguments?.(answer.arguments))
+    if (answer._tag !== "Reply") return Effect.succeed([])
+    return asked.request._tag === "Question"
+      ? Effect.succeed(byJsonSchema(asked.request.answerSchema, answer.value))
+      : byTool(spec, asked, (tool) => tool.checkResult?.(answer.value))
+  }
+}
+
+const fits: { readonly [Tag in InterruptRequest["_tag"]]: ReadonlyArray<Answer["_tag"]> } = {
+  Approval: ["Approve", "Reject", "Edit"],
+  Question: ["Reply"],
+  Breakpoint: ["Proceed"],
+  Uncertain: ["Approve", "Reject", "Reply"]
+}
+
+const byTool = (
+  spec: BoundSpec | undefined,
+  { request }: PendingInterrupt,
+  check: (tool: LoopTool) => Effect.Effect<ReadonlyArray<string>> | undefined
+): Effect.Effect<ReadonlyArray<string>> => {
+  const tool = spec?.agent.tools.get(request.tool)
+  const issues = tool === undefined ? undefined : check(tool)
+  return spec === undefined || issues === undefined
+    ? Effect.succeed(["the tool that waits is not known here"])
+    : Effect.provideContext(issues, spec.agent.context)
+}
+
+// What a handler asks for is known here only as the JSON Schema that was stored with its question.
+const byJsonSchema = (schema: Json, value: Json): ReadonlyArray<string> =>
+  Result.match(
+    Result.try(() => {
+      const { $defs, ...root } = schema as { readonly [key: string]: any }
+      const document = { dialect: "draft-2020-12" as const, schema: root, definitions: $defs ?? {} }
+      return Schema.decodeUnknownResult(fromJsonSchemaDocument(document) as Schema.Codec<unknown>, { errors: "all" })(
+        value
+      )
+    }),
+    {
+      onFailure: () => ["the question's schema cannot be read"],
+      onSuccess: (decoded) => Result.isFailure(decoded) ? SchemaIssues.lines(decoded.failure) : []
+    }
+  )
+
+const family = (spec: BoundSpec): ReadonlyArray<BoundSpec> => [spec, ...spec.subagents.flatMap(family)]

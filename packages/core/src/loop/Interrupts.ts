@@ -1,0 +1,147 @@
+/**
+ * What the calls of a run wait on, from the run's records.
+ *
+ * **Details**
+ *
+ * Invariants:
+ *
+ * 1. A request (`i/<id>`) and its answer (`a/<id>`) are recorded once each. A
+ *    request without an answer is open, and its call waits.
+ * 2. Ids count within a call, so they are the same on every drive.
+ * 3. Whether a call needs approval is decided once (`d/<call key>`), on decoded
+ *    arguments; what runs is what was shown, or what the answer put in its
+ *    place.
+ *
+ * @since 0.1.0
+ */
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import { Answer } from "../values/Answer.ts"
+import * as Ids from "../values/Ids.ts"
+import { InterruptRequest } from "../values/Interrupt.ts"
+import * as Json from "../values/Json.ts"
+import type { AssistantPart } from "../values/Message.ts"
+import type { StepRecord } from "../values/RunRecord.ts"
+import type { Records } from "./Journal.ts"
+
+/**
+ * Key of the request of an interrupt.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const requestKey = (id: string): string => `i/${id}`
+
+/**
+ * Key of the answer to an interrupt.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const answerKey = (id: string): string => `a/${id}`
+
+/**
+ * Key of what was decided before a call ran.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const decisionKey = (call: Ids.CallKey): string => `d/${call}`
+
+/**
+ * Key of the `n`th start of a call that must not run twice.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const startKey = (call: Ids.CallKey, n: number): string => `d/${call}/start${n}`
+
+/**
+ * An open interrupt of a run, under the id the run gives it.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface OpenInterrupt {
+  readonly id: Ids.InterruptId
+  readonly call: Ids.CallKey
+  readonly request: InterruptRequest
+}
+
+/**
+ * The open interrupts of a run, in call order.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const open = (records: Records): ReadonlyArray<OpenInterrupt> =>
+  [...records.values].flatMap(([key, value]) => {
+    const id = key.slice(2)
+    if (!key.startsWith("i/") || records.values.has(answerKey(id)) || !isInterruptId(id)) return []
+    return Result.match(decodeRequest(value), {
+      onFailure: () => [],
+      onSuccess: (request) => [{ id, call: id.slice(0, id.indexOf(":")) as Ids.CallKey, request }]
+    })
+  }).sort((a, b) => Ids.compareCalls(a.call, b.call))
+
+/**
+ * Whether a call waits.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const isOpen = (records: Records, call: Ids.CallKey): boolean =>
+  records.values.size > 0 && open(records).some((interrupt) => interrupt.call === call)
+
+/**
+ * The answer to an interrupt, if it has one.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const answer = (records: Records, id: Ids.InterruptId): Answer | undefined => {
+  const stored = records.values.get(answerKey(id))
+  return stored === undefined ? undefined : Result.getOrUndefined(decodeAnswer(stored))
+}
+
+/**
+ * Number of answers that let the handler of a call be entered again: to its
+ * questions, and to whether it may run once more.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const reentries = (records: Records, call: Ids.CallKey): number =>
+  [...records.values.keys()].filter((key) =>
+    key.startsWith(answerKey(`${call}:question`)) || key.startsWith(answerKey(`${call}:uncertain`))
+  ).length
+
+/**
+ * A step as it goes on after answers: arguments that were edited are shown in
+ * place of those the model wrote, everywhere. The provider's own metadata of
+ * that message goes, so that no provider restores the old ones.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const edited = (record: StepRecord, step: number, records: Records): StepRecord => {
+  if (records.values.size === 0) return record
+  let index = -1
+  let hasEdit = false
+  const parts = record.response.parts.map((part): AssistantPart => {
+    if (part.type !== "tool-call" || part.providerExecuted === true) return part
+    index++
+    const given = answer(records, Ids.interruptId(Ids.callKey(step, index), "approval", 0))
+    if (given?._tag !== "Edit") return part
+    hasEdit = true
+    return { ...part, arguments: Json.canonical(given.arguments) }
+  })
+  return hasEdit ? { ...record, response: { ...record.response, parts: parts.map(withoutMetadata) } } : record
+}
+
+const withoutMetadata = <A extends AssistantPart>({ providerMetadata: _, ...part }: A) =>
+  part as unknown as AssistantPart
+
+const isInterruptId = Schema.is(Ids.InterruptId)
+const decodeRequest = Schema.decodeUnknownResult(InterruptRequest)
+const decodeAnswer = Schema.decodeUnknownResult(Answer)

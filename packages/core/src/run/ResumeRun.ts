@@ -1,0 +1,122 @@
+/**
+ * Goes on with a suspended run after some of its interrupts were answered.
+ *
+ * @since 0.1.0
+ */
+import * as Effect from "effect/Effect"
+import * as ActiveRun from "../loop/ActiveRun.ts"
+import * as Interrupts from "../loop/Interrupts.ts"
+import * as Journal from "../loop/Journal.ts"
+import * as Pending from "../loop/Pending.ts"
+import type { Mandate } from "../service/Mandate.ts"
+import type { Answered } from "../service/RunRow.ts"
+import type { Answer } from "../values/Answer.ts"
+import * as Ids from "../values/Ids.ts"
+import type { PendingInterrupt } from "../values/Interrupt.ts"
+import type { RunError } from "../values/RunError.ts"
+import type { NewEvent } from "../values/RunEvent.ts"
+import * as RunFailure from "./RunFailure.ts"
+import type { Runnable } from "./Runnable.ts"
+import type { Started } from "./StartRun.ts"
+import * as StoredRun from "./StoredRun.ts"
+import * as ThreadVerbs from "./ThreadVerbs.ts"
+
+/**
+ * Checks an answer against what was asked, by the agent of the run that asked.
+ * Gives what is wrong with it.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type CheckAnswer = (answer: Answer, asked: PendingInterrupt) => Effect.Effect<ReadonlyArray<string>>
+
+/**
+ * Stores answers and drives the run.
+ *
+ * **Details**
+ *
+ * Any non-empty subset of what is pending may be answered. If one answer is
+ * refused, all are, and nothing is written. The answers are stored in the runs
+ * that asked, the whole path in one transaction; each is used once.
+ *
+ * @category running
+ * @since 0.1.0
+ */
+export const resume = Effect.fnUntraced(function*(
+  runtime: Mandate["Service"],
+  runnable: Runnable,
+  threadId: string,
+  answers: ReadonlyArray<Answer>,
+  check: CheckAnswer
+): Effect.fn.Return<Started, RunError> {
+  const row = yield* ThreadVerbs.lastRun(runtime, threadId)
+  const { now } = yield* runtime.lease
+  if (row.state === "Settled") return yield* RunFailure.fail({ _tag: "NotSuspended", threadId })
+  if (row.state !== "Suspended") {
+    const isBusy = row.state === "Running" && (yield* ThreadVerbs.isHeld(runtime, row))
+    return yield* RunFailure.fail({ _tag: isBusy ? "ThreadBusy" : "IncompleteRun", threadId })
+  }
+  yield* ThreadVerbs.sameAgent(runnable, row)
+  const pending = yield* RunFailure.fromStore(threadId)(Pending.list(runtime.store, row.runId))
+  const asked = yield* match(threadId, answers, pending)
+  for (const [answer, interrupt] of asked) {
+    const issues = yield* check(answer, interrupt)
+    if (issues.length > 0) return yield* RunFailure.fail({ _tag: "InvalidAnswer", threadId, id: answer.id, issues })
+  }
+  const loaded = yield* RunFailure.fromStore(threadId)(runtime.store.load(row.runId))
+  if (loaded === undefined) return yield* RunFailure.fail({ _tag: "UnknownThread", threadId })
+  const { run } = yield* RunFailure.decoded(StoredRun.open(loaded))
+  const events: ReadonlyArray<NewEvent> = [{ ...ActiveRun.origin(run), _tag: "RunResumed", at: now }]
+  const lease = yield* runtime.lease
+  const stored = yield* RunFailure.fromStore(threadId)(
+    runtime.store.answer(threadId, lease, pathsOf(run.runId, asked), Journal.encode(events))
+  )
+  runtime.events.publish(run.rootThreadId, Journal.numbered(events, stored.sequence))
+  return yield* ThreadVerbs.goOn(
+    runtime,
+    runnable,
+    { threadId, runId: run.runId, epoch: stored.epoch },
+    stored.sequence
+  )
+})
+
+const match = (
+  threadId: string,
+  answers: ReadonlyArray<Answer>,
+  pending: ReadonlyArray<PendingInterrupt>
+): Effect.Effect<ReadonlyArray<readonly [Answer, PendingInterrupt]>, RunError> => {
+  if (answers.length === 0) {
+    return RunFailure.fail({ _tag: "InvalidInput", field: "answers", issues: ["there must be at least one"] })
+  }
+  const byId = new Map(pending.map((interrupt) => [interrupt.id as string, interrupt]))
+  const pairs: Array<readonly [Answer, PendingInterrupt]> = []
+  const unknown: Array<string> = []
+  for (const answer of answers) {
+    const interrupt = byId.get(answer.id)
+    if (interrupt === undefined) unknown.push(answer.id)
+    else pairs.push([answer, interrupt])
+    // Each is answered once: a second answer to one id is as unknown as any.
+    byId.delete(answer.id)
+  }
+  return unknown.length > 0
+    ? RunFailure.fail({ _tag: "UnknownInterrupt", threadId, ids: unknown })
+    : Effect.succeed(pairs)
+}
+
+// The runs on the way down to those that asked go on too, without an answer of their own.
+const pathsOf = (
+  rootRunId: string,
+  asked: ReadonlyArray<readonly [Answer, PendingInterrupt]>
+): ReadonlyArray<Answered> => {
+  const runs = new Map<string, Array<Answered["records"][number]>>([[rootRunId, []]])
+  for (const [answer, { id }] of asked) {
+    const { interrupt, path } = Ids.split(id)
+    let runId = rootRunId as Ids.RunId
+    for (const call of path) {
+      runId = Ids.runId(Ids.childThreadId(runId, call), 0)
+      if (!runs.has(runId)) runs.set(runId, [])
+    }
+    runs.get(runId)!.push({ key: Interrupts.answerKey(interrupt), json: JSON.stringify(answer) })
+  }
+  return [...runs].map(([runId, records]) => ({ runId, records }))
+}

@@ -1,0 +1,85 @@
+import { assert, describe, it } from "@effect/vitest"
+import { AgentBuilder, Answer, MemoryRunStore, TypedAgent } from "@mandate/core"
+import { Script, Step } from "@mandate/testing"
+import { Effect, Schema } from "effect"
+import * as Toolkit from "effect/ai/Toolkit"
+import * as Waiting from "../support/Waiting.ts"
+
+const Draw = Waiting.gated("draw", { shape: Schema.String })
+
+describe("C03 Two children that wait at once", () => {
+  it.effect("C03 have ids of their own, and one answer moves one child", () =>
+    Effect.gen(function*() {
+      const drawn: Array<string> = []
+      const artist = TypedAgent.text("artist", { description: "Draws" }).withTools(Toolkit.make(Draw), {
+        draw: ({ shape }) => Effect.as(Effect.sync(() => drawn.push(shape)), "drawn")
+      })
+      const parent = AgentBuilder.make("parent").withSubagents([artist], { maxConcurrentChildren: 1 })
+      const { model, next } = yield* Waiting.processes(MemoryRunStore.make(), {
+        parent: [
+          Step.calls(...["circle", "square", "triangle"].map((shape) => Step.textTask("artist", shape))),
+          Step.text("done")
+        ],
+        artist: Script.byInput((shape) => [Step.calls(Step.call("draw", { shape })), Step.text(`the ${shape}`)])
+      })
+      const resume = (...answers: ReadonlyArray<Answer.Answer>) =>
+        next(Effect.flatMap(parent.build(), (agent) => agent.resume("t", answers)))
+      const ids = (status: { readonly _tag: string; readonly pending?: ReadonlyArray<{ readonly id: string }> }) =>
+        status.pending?.map(({ id }) => id)
+
+      const first = yield* next(Effect.flatMap(parent.build(), (agent) => agent.run("Go", { threadId: "t" })))
+      assert.deepStrictEqual(ids(first.status), [
+        "0.0:child~0.0:approval0",
+        "0.1:child~0.0:approval0",
+        "0.2:child~0.0:approval0"
+      ])
+
+      const second = yield* resume(Answer.approve("0.1:child~0.0:approval0"))
+      assert.deepStrictEqual(ids(second.status), ["0.0:child~0.0:approval0", "0.2:child~0.0:approval0"])
+      assert.deepStrictEqual(drawn, ["square"])
+      assert.lengthOf(yield* model.requestsOf("artist"), 4)
+      assert.lengthOf(yield* model.requestsOf("parent"), 1)
+
+      const third = yield* resume(
+        Answer.reject("0.0:child~0.0:approval0", "no circles"),
+        Answer.approve("0.2:child~0.0:approval0")
+      )
+      assert.deepStrictEqual({ ...third.status }, { _tag: "Completed", answer: "done" })
+      assert.deepStrictEqual(drawn, ["square", "triangle"])
+      const circle = (yield* model.requestsOf("artist")).filter(({ call }) => call.call?.key === "0.0").at(-1)
+      assert.include(JSON.stringify(circle?.request.messages.at(-1)), "no circles")
+      assert.deepStrictEqual(third.usage.tree.modelCalls, 8)
+    }))
+
+  it.effect("C03 an answer to what is not pending refuses all, and writes nothing", () =>
+    Effect.gen(function*() {
+      const store = MemoryRunStore.make()
+      const artist = TypedAgent.text("artist", { description: "Draws" }).withTools(Toolkit.make(Draw), {
+        draw: () => Effect.succeed("drawn")
+      })
+      const { next } = yield* Waiting.processes(store, {
+        artist: [Step.calls(Step.call("draw", { shape: "circle" }), Step.call("draw", { shape: "square" }))]
+      })
+      yield* next(Effect.flatMap(artist.bind(), (bound) => bound.run({ description: "x" }, { threadId: "t" })))
+      const before = yield* store.load("t#0")
+      const refused = (...answers: ReadonlyArray<Answer.Answer>) =>
+        next(Effect.flatMap(artist.bind(), (bound) => Effect.flip(bound.resume("t", answers))))
+
+      const known = Answer.approve("0.0:approval0")
+      assert.deepStrictEqual(
+        (yield* refused(known, Answer.approve("0.0:child~0.0:approval0"))).reason._tag,
+        "UnknownInterrupt"
+      )
+      assert.deepStrictEqual((yield* refused(known, known)).reason._tag, "UnknownInterrupt")
+      assert.deepStrictEqual((yield* refused()).reason._tag, "InvalidInput")
+      assert.deepStrictEqual(
+        (yield* refused(known, Answer.replyUnknown("0.1:approval0", 1))).reason._tag,
+        "InvalidAnswer"
+      )
+      assert.deepStrictEqual(
+        (yield* refused(known, Answer.edit("0.1:approval0", { shape: 7 }))).reason,
+        { _tag: "InvalidAnswer", threadId: "t", id: "0.1:approval0", issues: ["shape: Expected string"] }
+      )
+      assert.deepStrictEqual(yield* store.load("t#0"), before)
+    }))
+})

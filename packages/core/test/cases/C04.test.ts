@@ -1,0 +1,50 @@
+import { assert, describe, it } from "@effect/vitest"
+import { AgentBuilder, Answer, MemoryRunStore, TypedAgent } from "@mandate/core"
+import { Script, Step } from "@mandate/testing"
+import { Effect, Schema } from "effect"
+import * as Tool from "effect/ai/Tool"
+import * as Toolkit from "effect/ai/Toolkit"
+import * as Waiting from "../support/Waiting.ts"
+
+const Charge = Tool.make("charge", { parameters: Schema.Struct({ amount: Schema.Int }), success: Schema.String })
+const Check = Waiting.gated("check", {})
+
+describe("C04 A sibling call that had finished", () => {
+  it.effect("C04 neither runs again nor loses its result when the others go on", () =>
+    Effect.gen(function*() {
+      const charged: Array<number> = []
+      const clerk = TypedAgent.text("clerk", { description: "Checks" }).withTools(Toolkit.make(Check), {
+        check: () => Effect.succeed("checked")
+      })
+      const parent = AgentBuilder.make("parent").withSubagents([clerk]).withTools(Toolkit.make(Charge), {
+        charge: ({ amount }) => Effect.sync(() => `charged ${charged.push(amount)}`)
+      })
+      const { model, next } = yield* Waiting.processes(MemoryRunStore.make(), {
+        parent: [
+          Step.calls(
+            Step.call("charge", { amount: 5 }),
+            Step.textTask("clerk", "wait"),
+            Step.textTask("clerk", "report")
+          ),
+          Step.text("all done")
+        ],
+        clerk: Script.byInput((input) =>
+          input === "wait" ? [Step.calls(Step.call("check")), Step.text("waited")] : [Step.text("done")]
+        )
+      })
+
+      yield* next(Effect.flatMap(parent.build(), (agent) => agent.run("Go", { threadId: "t" })))
+      const result = yield* next(
+        Effect.flatMap(parent.build(), (agent) => agent.resume("t", [Answer.approve("0.1:child~0.0:approval0")]))
+      )
+
+      assert.deepStrictEqual({ ...result.status }, { _tag: "Completed", answer: "all done" })
+      assert.deepStrictEqual(charged, [5])
+      assert.lengthOf((yield* model.requestsOf("clerk")).filter(({ call }) => call.call?.key === "0.2"), 1)
+      const last = (yield* model.requestsOf("parent"))[1]?.request.messages.at(-1)
+      assert.deepStrictEqual(
+        last?.role === "tool" ? last.content.map(({ output }) => output.value) : [],
+        ["charged 1", { report: "waited" }, { report: "done" }]
+      )
+    }))
+})

@@ -1,0 +1,123 @@
+import { assert, describe, it } from "@effect/vitest"
+import { AgentBuilder, Answer, MemoryRunStore, ToolContext, TypedAgent } from "@mandate/core"
+import { Step } from "@mandate/testing"
+import { Effect, Schema } from "effect"
+import * as Tool from "effect/ai/Tool"
+import * as Toolkit from "effect/ai/Toolkit"
+import * as Waiting from "../support/Waiting.ts"
+
+const Book = Tool.make("book", { success: Schema.String })
+const Seats = Schema.Struct({ count: Schema.Int, until: Schema.DateFromString })
+
+const ids = (outcome: { readonly _tag: string; readonly pending?: ReadonlyArray<{ readonly id: string }> }) =>
+  outcome.pending?.map(({ id }) => String(id))
+
+/** A subagent whose one tool is this handler, run in one process after the other. */
+const setUp = Effect.fnUntraced(function*(
+  handler: () => Effect.Effect<string, never, ToolContext.ToolContext>,
+  ...more: ReadonlyArray<Step.Step>
+) {
+  const clerk = TypedAgent.text("clerk", { description: "Books" }).withTools(Toolkit.make(Book), { book: handler })
+  const { next } = yield* Waiting.processes(MemoryRunStore.make(), {
+    clerk: [Step.calls(Step.call("book")), ...more]
+  })
+  return {
+    run: next(Effect.flatMap(clerk.bind(), (bound) => bound.run({ description: "x" }, { threadId: "t" }))),
+    resume: (...answers: ReadonlyArray<Answer.Answer>) =>
+      next(Effect.flatMap(clerk.bind(), (bound) => bound.resume("t", answers)))
+  }
+})
+
+describe("a question", () => {
+  it.effect("is asked once each, in order, and what stands in once is done once", () =>
+    Effect.gen(function*() {
+      const did: Array<string> = []
+      const note = (what: string) => Effect.sync(() => did.push(what))
+      const { resume, run } = yield* setUp(
+        () =>
+          Effect.gen(function*() {
+            yield* note("entered")
+            yield* ToolContext.once("hold", Schema.Void, Effect.asVoid(note("held")))
+            const { count, until } = yield* ToolContext.ask("How many?", { answer: Seats })
+            const isSure = yield* ToolContext.ask("Sure?", { answer: Schema.Boolean })
+            return `${count} until ${until.getUTCFullYear()}, ${isSure}`
+          }),
+        Step.text("booked")
+      )
+
+      const first = yield* run
+      assert.deepStrictEqual(ids(first), ["0.0:question0"])
+      const refused = yield* Effect.flip(resume(Answer.replyUnknown("0.0:question0", { count: "two" })))
+      assert.deepStrictEqual(refused._tag === "RunError" && refused.reason, {
+        _tag: "InvalidAnswer",
+        threadId: "t",
+        id: "0.0:question0",
+        issues: ["count: Expected number", "until: Missing key"]
+      })
+      const second = yield* resume(
+        Answer.reply("0.0:question0", Seats, { count: 2, until: new Date("2030-01-01T00:00:00Z") })
+      )
+      assert.deepStrictEqual(ids(second), ["0.0:question1"])
+      const third = yield* resume(Answer.reply("0.0:question1", Schema.Boolean, true))
+
+      assert.deepStrictEqual(third._tag === "Reported" && third.report, "booked")
+      assert.deepStrictEqual(did, ["entered", "held", "entered", "entered"])
+    }))
+
+  it.effect("cannot be caught, retried or outlived in the handler, and its finalizers run", () =>
+    Effect.gen(function*() {
+      const did: Array<string> = []
+      const { run } = yield* setUp(() =>
+        ToolContext.ask("Well?", { answer: Schema.String }).pipe(
+          Effect.catchCause(() => Effect.sync(() => String(did.push("caught")))),
+          Effect.retry({ times: 3 }),
+          Effect.tap(() => Effect.sync(() => did.push("went on"))),
+          Effect.ensuring(Effect.sync(() => did.push("finalizer")))
+        )
+      )
+
+      assert.deepStrictEqual(ids(yield* run), ["0.0:question0"])
+      assert.deepStrictEqual(did, ["finalizer"])
+    }))
+
+  it.effect("suspends the run even when its handler cannot be interrupted and goes on", () =>
+    Effect.gen(function*() {
+      const { run } = yield* setUp(() =>
+        Effect.uninterruptible(
+          Effect.catchCause(ToolContext.ask("Well?", { answer: Schema.String }), () => Effect.succeed("made up"))
+        )
+      )
+
+      assert.deepStrictEqual(ids(yield* run), ["0.0:question0"])
+    }))
+
+  it.effect("stays when a second one is asked while it is open", () =>
+    Effect.gen(function*() {
+      const ask = (question: string) => ToolContext.ask(question, { answer: Schema.String })
+      const { run } = yield* setUp(
+        () => Effect.map(Effect.all([ask("One?"), ask("Two?")], { concurrency: "unbounded" }), (both) => both.join())
+      )
+
+      assert.deepStrictEqual(ids(yield* run), ["0.0:question0"])
+    }))
+
+  it.effect("waits beside calls that go on, and the run suspends when all have ended", () =>
+    Effect.gen(function*() {
+      const clerk = TypedAgent.text("clerk", { description: "Books" }).withTools(Toolkit.make(Book), {
+        book: () => ToolContext.ask("Well?", { answer: Schema.String })
+      })
+      const parent = AgentBuilder.make("parent").withSubagents([clerk])
+        .withTools(Toolkit.make(Book), { book: () => Effect.succeed("booked") })
+      const store = MemoryRunStore.make()
+      const { next } = yield* Waiting.processes(store, {
+        parent: [Step.calls(Step.textTask("clerk", "x"), Step.call("book"))],
+        clerk: [Step.calls(Step.call("book"))]
+      })
+
+      const { status } = yield* next(Effect.flatMap(parent.build(), (agent) => agent.run("Go", { threadId: "t" })))
+
+      assert.deepStrictEqual(ids(status), ["0.0:child~0.0:question0"])
+      const keys = (yield* store.load("t#0"))?.records.map(({ key }) => key)
+      assert.deepStrictEqual(keys, ["m/0", "t/0.1"])
+    }))
+})
