@@ -1,6 +1,7 @@
 import { describe, expectTypeOf, it } from "@effect/vitest"
 import {
   AgentBuilder,
+  Answer,
   Mandate,
   ModelRegistry,
   type PromiseRuns,
@@ -49,6 +50,8 @@ describe("PromiseRuntime", () => {
       expectTypeOf(bound.run({ topic: "" })).resolves.toEqualTypeOf<RunResult.TaskOutcome<number>>()
       expectTypeOf(bound.start({ topic: "" })).resolves
         .toEqualTypeOf<PromiseRuns.PromiseHandle<RunResult.TaskOutcome<number>>>()
+      expectTypeOf(agent.resume("t", [Answer.approve("0.0:approval0")])).resolves
+        .toEqualTypeOf<RunResult.RunResult<Date>>()
       // @ts-expect-error Type 'number' is not assignable to type 'string'
       await bound.run({ topic: 3 })
     }

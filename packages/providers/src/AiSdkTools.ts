@@ -33,7 +33,7 @@ export interface AiSdkTool {
   readonly inputSchema?: object | undefined
   readonly contextSchema?: unknown
   readonly strict?: boolean | undefined
-  readonly needsApproval?: unknown
+  readonly needsApproval?: boolean | ((input: never, options: never) => unknown) | undefined
   readonly toModelOutput?: unknown
   readonly execute?: ((input: never, options: never) => unknown) | undefined
 }
@@ -54,15 +54,18 @@ export interface AiSdkTool {
  * progress and whose last one is the result. A result is JSON; `undefined` is
  * `null`. What it throws is the error `ToolFailed`, without its text.
  *
+ * `needsApproval` suspends the run until a person has answered. A function is
+ * asked once, with the checked input; one that throws counts as "needed".
+ *
  * Not read: `outputSchema`, `onInputStart` and its likes, `inputExamples`,
  * `providerOptions`, `metadata`, `title`, `deferLoading`.
  *
  * **Gotchas**
  *
- * `bind` and `build` refuse a tool that needs approval, that a provider
- * defines, that has no `execute`, that has `toModelOutput` or a
- * `contextSchema`, whose description is a function, or whose input has no JSON
- * Schema. A call that was in flight at a crash runs again.
+ * `bind` and `build` refuse a tool that a provider defines, that has no
+ * `execute`, that has `toModelOutput` or a `contextSchema`, whose description is
+ * a function, or whose input has no JSON Schema. A call that was in flight at a
+ * crash runs again.
  *
  * **Example** (An AI SDK tool in an agent)
  *
@@ -96,7 +99,7 @@ const definition = (name: string, tool: AiSdkTool): ForeignTools.Definition => (
   name,
   description: typeof tool.description === "string" ? tool.description : undefined,
   strict: tool.strict,
-  needsApproval: tool.needsApproval !== undefined && tool.needsApproval !== false,
+  needsApproval: needsApproval(tool),
   input: ToolInput.resolve(tool.inputSchema),
   refusal: refusal(tool),
   execute: (input, { abortSignal, toolCallId }) => {
@@ -104,6 +107,12 @@ const definition = (name: string, tool: AiSdkTool): ForeignTools.Definition => (
     return execute?.(input, { toolCallId, messages: [], abortSignal, context: undefined })
   }
 })
+
+const needsApproval = ({ needsApproval: policy }: AiSdkTool): ForeignTools.Definition["needsApproval"] =>
+  typeof policy === "function"
+    ? (input, toolCallId) =>
+      (policy as (input: unknown, options: object) => unknown)(input, { toolCallId, messages: [], context: undefined })
+    : policy !== undefined && policy !== false
 
 const refusal = (tool: AiSdkTool): string | undefined => {
   if (tool.type !== undefined && tool.type !== "function" && tool.type !== "dynamic") {

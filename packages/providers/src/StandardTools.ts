@@ -38,6 +38,8 @@ export type Call = ForeignTools.Call
  *   gives none by itself. Zod 4 gives one; for Valibot pass what
  *   `toJsonSchema` of `@valibot/to-json-schema` gives
  * - `strict`: whether the provider is asked to hold the model to the schema
+ * - `needsApproval`: whether a person is asked before a call runs, always or by
+ *   its checked input. Default: no
  * - `execute`: gives a value, a promise, or an async iterable, whose elements
  *   are shown as progress and whose last one is the result
  *
@@ -49,6 +51,10 @@ export interface StandardTool<Input extends StandardSchemaV1> {
   readonly input: Input
   readonly jsonSchema?: object | undefined
   readonly strict?: boolean | undefined
+  readonly needsApproval?:
+    | boolean
+    | ((input: StandardSchemaV1.InferOutput<Input>) => boolean | PromiseLike<boolean>)
+    | undefined
   readonly execute: (input: StandardSchemaV1.InferOutput<Input>, call: Call) => unknown
 }
 
@@ -94,18 +100,19 @@ export const from = <const Inputs extends { readonly [name: string]: StandardSch
 ): Effect.Effect<StandardToolkit, ToolkitError.ToolkitError> =>
   ForeignTools.make(Object.entries(tools).map(([name, tool]) => definition(name, tool as AnyTool)))
 
-type AnyTool = Omit<StandardTool<StandardSchemaV1>, "execute"> & {
+type AnyTool = Omit<StandardTool<StandardSchemaV1>, "execute" | "needsApproval"> & {
+  readonly needsApproval?: ForeignTools.Definition["needsApproval"] | undefined
   readonly execute: (input: unknown, call: Call) => unknown
 }
 
 const definition = (
   name: string,
-  { description, execute, input, jsonSchema, strict }: AnyTool
+  { description, execute, input, jsonSchema, needsApproval, strict }: AnyTool
 ): ForeignTools.Definition => ({
   name,
   description,
   strict,
-  needsApproval: false,
+  needsApproval: needsApproval ?? false,
   input: ToolInput.resolve(input, jsonSchema),
   refusal: undefined,
   execute

@@ -230,32 +230,16 @@ describe("toAiSdkTool without a report", () => {
 
   it.live("cancels a subagent that waits for an answer, and says that nobody can give one here", () =>
     Effect.gen(function*() {
-      let cancelled = 0
-      const usage = { own: {}, tree: {} } as never
-      const waiting: Bound = {
-        json: {
-          id: "clerk",
-          description: "",
-          inputSchema: { type: "object" },
-          run: () => Effect.die("not called"),
-          stream: () => Stream.die("not called"),
-          start: () =>
-            Effect.succeed({
-              threadId: "t" as never,
-              runId: "t#0" as never,
-              await: Effect.succeed({ _tag: "Suspended", pending: [], child: {} as never, usage }),
-              cancel: Effect.sync(() => {
-                cancelled++
-              }),
-              events: Stream.empty
-            })
-        }
-      }
-      const { model } = yield* ask(waiting)
+      const Pay = Tool.make("pay", { needsApproval: true })
+      const agent = researcher.withTools(Toolkit.make(Pay), { pay: () => Effect.void })
+      const { bound, model: child } = yield* bind(agent, [Step.call("pay", {})])
+      const { model } = yield* ask(bound)
 
       assert.include(toolMessage(model)!.value, "approvals cannot be answered here yet")
-      assert.strictEqual(cancelled, 1)
-    }))
+      const { store } = yield* Mandate.Mandate
+      assert.strictEqual((yield* child.requests)[0]!.call.threadId, "thread-1")
+      assert.deepStrictEqual(yield* store.thread("thread-1"), [])
+    }).pipe(Effect.scoped, Effect.provide(runtime)))
 })
 
 describe("toAiSdkTool and abort signals", () => {

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Mandate } from "@mandate/core"
+import { Answer, Mandate } from "@mandate/core"
 import { ScriptedModel, Step } from "@mandate/testing"
 import { dynamicTool, jsonSchema, tool, zodSchema } from "ai"
-import { Deferred, Effect, Fiber } from "effect"
+import { Deferred, Effect, Fiber, Logger } from "effect"
 import * as v from "valibot"
 import { z } from "zod"
 import { AiSdkTools } from "../src/index.ts"
@@ -299,6 +299,25 @@ describe("AiSdkTools and interruption", () => {
       assert.isTrue(ended)
     }))
 
+  it.live("asks an iterable to end that looks at no signal, and does not wait for it", () =>
+    Effect.gen(function*() {
+      let asked = 0
+      yield* interrupted((_, started) => ({
+        [Symbol.asyncIterator]: () => ({
+          next: () => {
+            started()
+            return new Promise(() => {})
+          },
+          return: () => {
+            asked++
+            return Promise.reject(new Error("not now"))
+          }
+        })
+      }))
+
+      assert.strictEqual(asked, 1)
+    }))
+
   it.live("does not wait for an async iterable that goes on", () =>
     Effect.gen(function*() {
       const signal = yield* interrupted((_, started) =>
@@ -310,6 +329,73 @@ describe("AiSdkTools and interruption", () => {
       )
 
       assert.isTrue(signal?.aborted)
+    }))
+})
+
+describe("AiSdkTools and approvals", () => {
+  // Runs until it waits, answers, and runs to the end: what waited, what ran, and what the model read.
+  const approving = (needsApproval: boolean | ((input: { readonly cents: number }, options: object) => unknown)) =>
+    Effect.gen(function*() {
+      const paid: Array<number> = []
+      const pay = tool({
+        inputSchema: z.object({ cents: z.number() }),
+        execute: ({ cents }) => paid.push(cents)
+      })
+      const model = yield* ScriptedModel.make({
+        clerk: [
+          Step.calls(
+            Step.call("pay", { cents: 1 }),
+            Step.call("pay", { cents: 200 }),
+            Step.call("pay", { cents: "x" })
+          ),
+          Step.text("done")
+        ]
+      })
+      const agent = yield* Tools.withToolkit(AiSdkTools.from({ pay: { ...pay, needsApproval } })).build().pipe(
+        Effect.provide([Mandate.layerMemory, ScriptedModel.layerOf(model), Logger.layer([])])
+      )
+      const { status } = yield* agent.run("Go", { threadId: "t" })
+      const pending = status._tag === "Suspended" ? status.pending : []
+      const before = [...paid]
+      if (pending.length > 0) {
+        const { status } = yield* agent.resume("t", pending.map(({ id }) => Answer.reject(id, "too much")))
+        assert.strictEqual(status._tag, "Completed")
+      }
+      return { pending: pending.map(({ id }) => id), before, after: paid }
+    }).pipe(Effect.scoped)
+
+  it.effect("waits for every call that is always to be approved", () =>
+    Effect.gen(function*() {
+      const { after, pending } = yield* approving(true)
+
+      assert.deepStrictEqual(pending, ["0.0:approval0", "0.1:approval0"])
+      assert.deepStrictEqual(after, [])
+    }))
+
+  it.effect("waits for the calls that the tool's own function picks", () =>
+    Effect.gen(function*() {
+      const asked: Array<unknown> = []
+      const result = yield* approving(async (input, options) => {
+        asked.push({ input, options })
+        return input.cents > 100
+      })
+
+      assert.deepStrictEqual(result, { pending: ["0.1:approval0"], before: [1], after: [1] })
+      assert.lengthOf(asked, 2)
+      assert.deepInclude(asked[0], { input: { cents: 1 } })
+    }))
+
+  it.effect.each(
+    [
+      ["throws", (): unknown => Promise.reject(new Error("no"))],
+      ["gives something else", (): unknown => "maybe"]
+    ] as const
+  )("waits when the function %s", ([, policy]) =>
+    Effect.gen(function*() {
+      const { after, pending } = yield* approving(policy)
+
+      assert.deepStrictEqual(pending, ["0.0:approval0", "0.1:approval0"])
+      assert.deepStrictEqual(after, [])
     }))
 })
 
@@ -344,21 +430,6 @@ describe("AiSdkTools at build", () => {
         schema("breaks", "gives no JSON Schema: not there")
       ])
     }))
-
-  it.effect.each([["always"], ["by a function"]] as const)(
-    "refuses a tool that needs approval %s, as core does",
-    ([when]) =>
-      Effect.gen(function*() {
-        const needsApproval = when === "always" ? true : () => false
-        const problems = yield* Tools.problems(
-          AiSdkTools.from({ pay: { ...weather, needsApproval } })
-        )
-
-        assert.deepStrictEqual(problems, [
-          "InvalidSetting: the tool \"pay\" needs approval, which runs cannot ask for yet"
-        ])
-      })
-  )
 
   it.effect("takes a tool that says it needs no approval", () =>
     Effect.gen(function*() {

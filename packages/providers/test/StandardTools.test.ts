@@ -1,5 +1,6 @@
 import { assert, describe, expectTypeOf, it } from "@effect/vitest"
-import { Step } from "@mandate/testing"
+import { Mandate } from "@mandate/core"
+import { ScriptedModel, Step } from "@mandate/testing"
 import { Effect, Schema } from "effect"
 import * as v from "valibot"
 import { z } from "zod"
@@ -83,6 +84,32 @@ describe("StandardTools", () => {
         ["call_8", "t#0/0.1"]
       ])
       assert.isFalse(calls[0]!.abortSignal.aborted)
+    }))
+
+  it.effect("waits for approval, always or by the checked input", () =>
+    Effect.gen(function*() {
+      const input = z.object({ cents: z.number() })
+      const toolkit = StandardTools.from({
+        pay: { input, needsApproval: ({ cents }) => cents > 100, execute: ({ cents }) => cents },
+        send: { input, needsApproval: true, execute: ({ cents }) => cents }
+      })
+      const { status } = yield* Effect.flatMap(Tools.withToolkit(toolkit).build(), (agent) => agent.run("Go")).pipe(
+        Effect.provide([
+          Mandate.layerMemory,
+          ScriptedModel.layer({
+            clerk: [Step.calls(
+              Step.call("pay", { cents: 1 }),
+              Step.call("pay", { cents: 200 }),
+              Step.call("send", { cents: 1 })
+            )]
+          })
+        ])
+      )
+
+      assert.deepStrictEqual(status._tag === "Suspended" ? status.pending.map(({ id }): string => id) : [], [
+        "0.1:approval0",
+        "0.2:approval0"
+      ])
     }))
 
   it.effect("names the tool whose library gives no JSON Schema", () =>

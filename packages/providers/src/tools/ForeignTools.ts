@@ -51,6 +51,8 @@ export type ForeignToolkit = Toolkit.WithHandler<Record<string, ForeignTool>>
  * - `input`: fails with the end of a sentence about the tool's input schema
  * - `refusal`: why the tool cannot be used, if so: the end of a sentence about
  *   the tool
+ * - `needsApproval`: whether a person is asked before a call, always or by its
+ *   checked input; a function gives a boolean or a promise of one
  * - `execute`: gives a value, a promise, or an async iterable
  *
  * @category models
@@ -60,7 +62,7 @@ export interface Definition {
   readonly name: string
   readonly description: string | undefined
   readonly strict: boolean | undefined
-  readonly needsApproval: boolean
+  readonly needsApproval: boolean | ((input: unknown, toolCallId: string) => unknown)
   readonly input: Effect.Effect<ToolInput, string>
   readonly refusal: string | undefined
   readonly execute: (input: unknown, call: Call) => unknown
@@ -126,16 +128,28 @@ const problemsOf = (
   })
 ]
 
-const toolOf = ({ description, name, needsApproval, strict }: Definition, { jsonSchema }: ToolInput): ForeignTool => {
-  const tool = Tool.dynamic(name, {
-    description,
-    parameters: jsonSchema,
+const toolOf = (definition: Definition, input: ToolInput): ForeignTool => {
+  const tool = Tool.dynamic(definition.name, {
+    description: definition.description,
+    parameters: input.jsonSchema,
     success: Schema.Unknown,
     failure: InvalidArguments,
-    ...(needsApproval ? { needsApproval } : {})
+    needsApproval: approval(definition, input)
   }).addDependency(ToolContext.ToolContext)
-  return strict === undefined ? tool : tool.annotate(Tool.Strict, strict)
+  return definition.strict === undefined ? tool : tool.annotate(Tool.Strict, definition.strict)
 }
+
+// Only what says `false` needs none. Arguments that the check refuses are the tool's to refuse, and nobody is asked.
+const approval = ({ needsApproval }: Definition, { check }: ToolInput) =>
+  needsApproval !== false &&
+  ((params: unknown, { toolCallId }: Tool.NeedsApprovalContext) =>
+    Effect.matchEffect(check(params), {
+      onFailure: () => Effect.succeed(false),
+      onSuccess: (input) =>
+        needsApproval === true
+          ? Effect.succeed(true)
+          : Effect.map(Effect.promise(async () => await needsApproval(input, toolCallId)), (needed) => needed !== false)
+    }))
 
 const handler = (definition: Definition, input: ToolInput) =>
 (

@@ -20,6 +20,7 @@ server.registerTool(
   { description: "Always fails" },
   () => ({ ...text("the gauge is dry"), isError: true })
 )
+server.registerTool("storm", {}, () => ({ ...text("wind ".repeat(20_000)), isError: true }))
 server.registerTool("picture", {}, () => ({ content: [{ type: "image", data: "AAAA", mimeType: "image/png" }] }))
 server.registerTool("pid", {}, () => text(String(process.pid)))
 server.registerTool("exit", {}, () => process.exit(3))
