@@ -80,11 +80,10 @@ const secondCopy = (under: string, program: string): ReadonlyArray<string> =>
   })
 
 const sizes = async (): Promise<ReadonlyArray<string>> => {
-  const optional = dists.flatMap((dist) => Object.keys(manifestOf(dist).peerDependenciesMeta ?? {}))
   const rows = await Promise.all(
     Object.entries(programs.bundled).map(async ([name, code]) => {
-      const own = await sizeOf(app, code, [...optional, "effect"])
-      const all = await sizeOf(app, code, optional)
+      const own = await sizeOf(app, code, ["effect"])
+      const all = await sizeOf(app, code, [])
       return [name, own.bytes, own.gzip, all.bytes, all.gzip] as const
     })
   )

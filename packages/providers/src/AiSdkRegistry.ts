@@ -189,7 +189,7 @@ const failing = (modelId: string, problem: Failure.Problem): ModelClient.ModelCl
 
 // `customProvider` is what resolves a plain string id with the AI SDK's global provider.
 const gateway = Effect.map(
-  ClientPackage.load("ai", "gateway: true", () => import("ai")),
+  ClientPackage.load("ai", "gateway: true", () => import("ai").catch(ClientPackage.missing)),
   ({ customProvider }): ProviderModels.Provider => ({
     languageModel: (modelId) => customProvider({ languageModels: { [modelId]: modelId } }).languageModel(modelId)
   })

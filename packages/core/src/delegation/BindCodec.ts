@@ -6,6 +6,7 @@
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type { AnyCodec } from "../definition/AgentSpec.ts"
+import * as EffectIdentity from "../values/EffectIdentity.ts"
 import * as JsonCodec from "../values/JsonCodec.ts"
 import type { Found } from "./DefinitionCheck.ts"
 
@@ -24,8 +25,14 @@ export type Report = (problems: ReadonlyArray<Found>) => void
  * @category constructors
  * @since 0.1.0
  */
-export const codec = (schema: AnyCodec, what: string, report: Report): JsonCodec.JsonCodec<unknown> =>
-  orReport(JsonCodec.make<unknown>(schema), what, report)
+export const codec = (schema: AnyCodec, what: string, report: Report): JsonCodec.JsonCodec<unknown> => {
+  if (EffectIdentity.isOwnSchema(schema)) return orReport(JsonCodec.make<unknown>(schema), what, report)
+  report([{
+    kind: "TwoEffects",
+    message: `two copies of effect: the schema of the ${what} is made with another one. ${EffectIdentity.remedy()}`
+  }])
+  return unusable
+}
 
 /**
  * Takes a compiled schema, or reports why there is none.

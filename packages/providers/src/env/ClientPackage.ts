@@ -42,3 +42,12 @@ export const load = <A>(
   load: () => Promise<A>
 ): Effect.Effect<A, PackageNotLoaded> =>
   Effect.tryPromise({ try: load, catch: () => new PackageNotLoaded({ package: name, neededFor }) })
+
+/**
+ * Passes on why a package could not be imported. Written behind the `import()`
+ * itself, it tells bundlers that the package may be absent.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const missing = (cause: unknown): Promise<never> => Promise.reject(cause)

@@ -47,7 +47,11 @@ export const providers: ReadonlyMap<string, EnvProvider> = new Map<string, EnvPr
 const openai = Effect.fnUntraced(function*(provider: string) {
   const apiKey = yield* required(provider, "OPENAI_API_KEY", Variables.key)
   const baseURL = (yield* Variables.baseUrl("OPENAI_BASE_URL")) ?? "https://api.openai.com/v1"
-  const { createOpenAI } = yield* ClientPackage.load("@ai-sdk/openai", provider, () => import("@ai-sdk/openai"))
+  const { createOpenAI } = yield* ClientPackage.load(
+    "@ai-sdk/openai",
+    provider,
+    () => import("@ai-sdk/openai").catch(ClientPackage.missing)
+  )
   return createOpenAI({ apiKey: Redacted.value(apiKey), baseURL })
 })
 
@@ -57,7 +61,7 @@ const anthropic = Effect.gen(function*() {
   const { createAnthropic } = yield* ClientPackage.load(
     "@ai-sdk/anthropic",
     "anthropic",
-    () => import("@ai-sdk/anthropic")
+    () => import("@ai-sdk/anthropic").catch(ClientPackage.missing)
   )
   return createAnthropic({ apiKey: Redacted.value(apiKey), baseURL })
 })
@@ -68,7 +72,7 @@ const google = Effect.gen(function*() {
   const { createGoogleGenerativeAI } = yield* ClientPackage.load(
     "@ai-sdk/google",
     "google",
-    () => import("@ai-sdk/google")
+    () => import("@ai-sdk/google").catch(ClientPackage.missing)
   )
   return createGoogleGenerativeAI({ apiKey: Redacted.value(apiKey), ...(baseURL === undefined ? {} : { baseURL }) })
 })
@@ -79,7 +83,7 @@ const openaiCompatible = Effect.fnUntraced(function*(supportsStructuredOutputs: 
   const { createOpenAICompatible } = yield* ClientPackage.load(
     "@ai-sdk/openai-compatible",
     "openai-compatible",
-    () => import("@ai-sdk/openai-compatible")
+    () => import("@ai-sdk/openai-compatible").catch(ClientPackage.missing)
   )
   return createOpenAICompatible({
     name: "openai-compatible",
