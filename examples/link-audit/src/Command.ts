@@ -26,7 +26,7 @@ export const run = (
   Effect.gen(function*() {
     const options = yield* Options.parse(args)
     if (options.help) return yield* help
-    return yield* audit(options, yield* Models.fromEnvironment(environment))
+    return yield* audit(options, Models.fromEnvironment(environment))
   }).pipe(Effect.catchTag(["UsageError", "FolderError"], unusable), Effect.orDie)
 
 const help = Effect.gen(function*() {
@@ -61,11 +61,7 @@ export const audit = (
       `Auditing ${count(files.length, "file")} in ${escape(options.folder)}, `
         + `at most ${options.concurrency} at once, with ${models.name}`
     )
-    const runtime = Layer.mergeAll(
-      Mandate.layerMemory,
-      models.layer,
-      Layer.succeed(Folder.Folder, folder)
-    )
+    const runtime = Layer.merge(Mandate.layerMemory, Layer.succeed(Folder.Folder, folder))
     const { summary, ...results } = yield* Effect.provide(
       Effect.gen(function*() {
         const audit = yield* Audit.start(files, options.concurrency, yield* watcher(files.length, trace))
@@ -81,7 +77,7 @@ export const audit = (
     )
     const exitCode = yield* conclude(options, results)
     return Result.isSuccess(summary) ? exitCode : 3
-  }).pipe(Effect.scoped)
+  }).pipe(Effect.scoped, Effect.provide(models.layer))
 
 /** Hands events to the trace and the log. */
 const watcher = Effect.fnUntraced(function*(files: number, trace: Trace.Trace) {

@@ -54,11 +54,13 @@ repository that link-audit is in.
   --concurrency N  audit N files at once, 1 to ${maxConcurrency} (default: ${defaults.concurrency})
   --help           print this text
 
-A scripted model does the work, unless these variables name another one:
+A scripted model does the work, unless MANDATE_MODEL names another one:
 
-  MANDATE_MODEL    openai-compatible/<model>
-  OPENAI_BASE_URL  where it is, such as http://localhost:11434/v1
-  OPENAI_API_KEY   its key; any text for a server that asks for none
+  openai/<model>             with OPENAI_API_KEY; OPENAI_BASE_URL if needed
+  openai-chat/<model>        the same, for the API of chat completions
+  anthropic/<model>          with ANTHROPIC_API_KEY
+  google/<model>             with GOOGLE_GENERATIVE_AI_API_KEY
+  openai-compatible/<model>  with OPENAI_BASE_URL; OPENAI_API_KEY if needed
 
 Exit code: 0 no broken link; 1 a broken link or a file that cannot be read;
 2 wrong usage, or the folder cannot be opened; 3 a model or a subagent failed;

@@ -6,7 +6,7 @@ import * as Options from "../src/Options.ts"
 import * as Cli from "./support/Cli.ts"
 import * as Files from "./support/Files.ts"
 import * as InProcess from "./support/InProcess.ts"
-import * as OpenAiServer from "./support/OpenAiServer.ts"
+import * as ModelServer from "./support/ModelServer.ts"
 
 const timeout = 60_000
 
@@ -70,35 +70,16 @@ it.layer(NodeServices.layer)("the command", (it) => {
         "Cannot write the trace to \"/none/t\": its folder does not exist"
       ],
       [
-        "a model of another kind",
+        "a model that is not named as one",
         ["."],
         { MANDATE_MODEL: "gpt-9" },
-        "MANDATE_MODEL must be openai-compatible/<model>, got \"gpt-9\""
+        "MANDATE_MODEL must name a model as <provider>/<model>"
       ],
       [
-        "a model without an address",
-        ["."],
-        { MANDATE_MODEL: "openai-compatible/m", OPENAI_API_KEY: OpenAiServer.key },
-        "MANDATE_MODEL needs OPENAI_BASE_URL, which is not set"
-      ],
-      ["a model without a key", ["."], {
-        MANDATE_MODEL: "openai-compatible/m",
-        OPENAI_BASE_URL: "http://localhost:1/v1"
-      }, "MANDATE_MODEL needs OPENAI_API_KEY, which is not set"],
-      ["an address that is none", ["."], {
-        MANDATE_MODEL: "openai-compatible/m",
-        OPENAI_BASE_URL: "localhost:1",
-        OPENAI_API_KEY: OpenAiServer.key
-      }, "OPENAI_BASE_URL must be a URL that starts with http:// or https://"],
-      [
-        "a key that cannot be sent",
-        ["."],
-        {
-          MANDATE_MODEL: "openai-compatible/m",
-          OPENAI_BASE_URL: "http://localhost:1/v1",
-          OPENAI_API_KEY: `${OpenAiServer.key}\n`
-        },
-        "OPENAI_API_KEY holds a character that cannot be sent"
+        "a key that cannot be sent, before the folder is looked for",
+        ["/none/such"],
+        { MANDATE_MODEL: "anthropic/m", ANTHROPIC_API_KEY: `${ModelServer.key}\n` },
+        "ANTHROPIC_API_KEY holds a character that cannot be sent"
       ]
     ]
     for (const [what, args, environment, message] of unusable) {
@@ -109,7 +90,7 @@ it.layer(NodeServices.layer)("the command", (it) => {
           assert.strictEqual(ended.exitCode, 2)
           assert.strictEqual(ended.stdout, "")
           assert.strictEqual(ended.stderr.split("\n")[0], `link-audit: ${message}`)
-          assert.notInclude(ended.stderr, OpenAiServer.key)
+          assert.notInclude(ended.stderr, ModelServer.key)
         }), timeout)
     }
 

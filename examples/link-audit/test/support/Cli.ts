@@ -2,6 +2,7 @@
 import { Deferred, Effect, type Scope } from "effect"
 import { type ChildProcess, spawn } from "node:child_process"
 import { fileURLToPath } from "node:url"
+import * as Written from "./Written.ts"
 
 export interface Ended {
   readonly exitCode: number | null
@@ -37,24 +38,15 @@ export const start = (
       (child) => Effect.sync(() => child.kill("SIGKILL"))
     )
     const done = yield* Deferred.make<Ended>()
-    const waiting = new Map<string, Deferred.Deferred<void>>()
-    let stdout = ""
-    let stderr = ""
-    child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text))
-    child.stderr.setEncoding("utf8").on("data", (text: string) => {
-      stderr += text
-      for (const [wanted, seen] of waiting) if (stderr.includes(wanted)) Deferred.doneUnsafe(seen, Effect.void)
-    })
-    child.on("close", (exitCode) => Deferred.doneUnsafe(done, Effect.succeed({ exitCode, stdout, stderr })))
+    const stdout = Written.make()
+    const stderr = Written.make()
+    child.stdout.setEncoding("utf8").on("data", stdout.append)
+    child.stderr.setEncoding("utf8").on("data", stderr.append)
+    child.on("close", (exitCode) =>
+      Deferred.doneUnsafe(done, Effect.succeed({ exitCode, stdout: stdout.text(), stderr: stderr.text() })))
     return {
       process: child,
-      logged: (text) =>
-        Effect.suspend(() => {
-          if (stderr.includes(text)) return Effect.void
-          const seen = Deferred.makeUnsafe<void>()
-          waiting.set(text, seen)
-          return Deferred.await(seen)
-        }),
+      logged: stderr.includes,
       ended: Deferred.await(done)
     }
   })

@@ -1,11 +1,13 @@
 /** The command in the process of the test. */
 import { NodeServices } from "@effect/platform-node"
 import { type ModelClient, ModelRegistry, type ModelRequest, type RunEvent } from "@mandate/core"
-import { Effect, FileSystem, Layer } from "effect"
+import { Effect, Fiber, FileSystem, Layer, type Scope } from "effect"
 import * as Command from "../../src/Command.ts"
+import type * as Models from "../../src/Models.ts"
 import type * as Options from "../../src/Options.ts"
 import { Output } from "../../src/Output.ts"
 import * as ScriptedModel from "../../src/ScriptedModel.ts"
+import * as Written from "./Written.ts"
 
 export interface Ran {
   readonly exitCode: number
@@ -13,23 +15,58 @@ export interface Ran {
   readonly stderr: ReadonlyArray<string>
 }
 
+/** A command at work, and what it wrote so far. */
+export interface Running {
+  readonly fiber: Fiber.Fiber<number>
+  readonly stdout: () => string
+  readonly stderr: ReadonlyArray<string>
+  /** Waits until a line with a text was written to stderr. */
+  readonly logged: (text: string) => Effect.Effect<void>
+}
+
+/** Starts the command with variables of its own. It is interrupted when the scope closes. */
+export const start = (args: ReadonlyArray<string>, environment: Models.Environment) =>
+  starting(Command.run(args, environment))
+
+/** Runs the command with variables of its own, and gives what was printed. */
+export const run = (args: ReadonlyArray<string>, environment: Models.Environment) =>
+  Effect.scoped(Effect.flatMap(start(args, environment), ended))
+
 /** Audits a folder with a model, and gives what was printed. */
-export const audit = Effect.fnUntraced(function*(
+export const audit = (
   options: Pick<Options.Options, "folder"> & Partial<Options.Options>,
   client: ModelClient.ModelClient = ScriptedModel.make(ScriptedModel.programs)
-) {
-  const printed: Array<string> = []
-  const stderr: Array<string> = []
-  const output = Layer.succeed(Output, {
-    print: (line) => Effect.sync(() => void printed.push(line)),
-    log: (line) => Effect.sync(() => void stderr.push(line))
-  })
-  const exitCode = yield* Command.audit(
+) =>
+  Command.audit(
     { json: false, trace: undefined, concurrency: 4, help: false, ...options },
     { name: "a test", layer: ModelRegistry.layer({ default: client }) }
-  ).pipe(Effect.provide(Layer.merge(NodeServices.layer, output)))
-  return { exitCode, stdout: printed.join("\n"), stderr } satisfies Ran
+  ).pipe(Effect.orDie, starting, Effect.flatMap(ended), Effect.scoped)
+
+const starting = Effect.fnUntraced(function*(
+  command: Effect.Effect<number, never, NodeServices.NodeServices | Output>
+): Effect.fn.Return<Running, never, Scope.Scope> {
+  const printed: Array<string> = []
+  const stderr: Array<string> = []
+  const log = Written.make()
+  const output = Layer.succeed(Output, {
+    print: (line) => Effect.sync(() => void printed.push(line)),
+    log: (line) =>
+      Effect.sync(() => {
+        stderr.push(line)
+        log.append(`${line}\n`)
+      })
+  })
+  const fiber = yield* Effect.forkScoped(Effect.provide(command, Layer.merge(NodeServices.layer, output)))
+  return {
+    fiber,
+    stdout: () => printed.join("\n"),
+    stderr,
+    logged: log.includes
+  }
 })
+
+const ended = ({ fiber, stderr, stdout }: Running): Effect.Effect<Ran> =>
+  Effect.map(Fiber.join(fiber), (exitCode) => ({ exitCode, stdout: stdout(), stderr }))
 
 /** Reads a trace. */
 export const readTrace = Effect.fnUntraced(function*(path: string) {
