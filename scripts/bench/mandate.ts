@@ -1,11 +1,18 @@
-/** The reference job on Mandate, in memory. */
+/** The reference job on Mandate. */
 import { AgentBuilder, Mandate, type ModelClient, ModelRegistry, type ModelResponse, TypedAgent } from "@mandate/core"
 import { Effect, Layer, ManagedRuntime, Schema } from "effect"
 import * as Tool from "effect/ai/Tool"
 import * as Toolkit from "effect/ai/Toolkit"
 import { answer, countReport, input, noCounts, reportOn, type Side, topics } from "./job.ts"
 
-export const make = async (): Promise<Side> => {
+/**
+ * `runtime` is where runs are kept. With `named`, each run has a thread of its own that stays; without, its thread goes
+ * when it settles.
+ */
+export const make = async (
+  runtime: Layer.Layer<Mandate.Mandate, unknown> = Mandate.layerMemory,
+  { named = false } = {}
+): Promise<Side> => {
   const counts = noCounts()
   const Topic = Schema.Struct({ topic: Schema.String })
   const Lookup = Tool.make("lookup", { description: "Looks a topic up", parameters: Topic, success: Schema.String })
@@ -59,14 +66,16 @@ export const make = async (): Promise<Side> => {
         : calls([`c-${topic}`, "lookup", { topic }])
     })
   const models = ModelRegistry.layer({ default: { provider: "bench", modelId: "instant", generate: respond } })
-  const runtime = ManagedRuntime.make(Layer.merge(Mandate.layerMemory, models))
-  const agent = await runtime.runPromise(parent.build())
+  const process = ManagedRuntime.make(Layer.merge(runtime, models))
+  const agent = await process.runPromise(parent.build())
+  let runs = 0
   return {
     counts,
     once: () =>
-      runtime.runPromise(
-        Effect.map(agent.run(input), ({ status }) => status._tag === "Completed" ? status.answer : status._tag)
+      process.runPromise(
+        Effect.map(agent.run(input, named ? { threadId: `job-${runs++}` } : {}), ({ status }) =>
+          status._tag === "Completed" ? status.answer : status._tag)
       ),
-    close: () => runtime.dispose()
+    close: () => process.dispose()
   }
 }

@@ -1,10 +1,14 @@
 /**
- * Measures overhead: CPU time of the reference job on Mandate, against the AI SDK wired by hand, in one interleaved run.
+ * Measures overhead: CPU time of the reference job on Mandate, in memory and on a SQLite file, against the AI SDK wired by
+ * hand, in one interleaved run; and the bytes that a run takes in that file, before retention.
  *
  * `npm run bench -- [--json] [--runs N]`. Exits with 1 when either side did not do the whole job.
  */
-import { readFileSync } from "node:fs"
+import { MandateSqlite } from "@mandate/core/sqlite"
+import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs"
 import { createRequire } from "node:module"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { parseArgs } from "node:util"
 import * as aiSdk from "./aiSdk.ts"
 import { answer, job, noCounts, type Side } from "./job.ts"
@@ -48,19 +52,27 @@ const version = (name: string): string => {
   return "unknown"
 }
 
+const folder = mkdtempSync(join(tmpdir(), "mandate-bench-"))
+const filename = join(folder, "runs.db")
 const ours = await mandate.make()
+const stored = await mandate.make(MandateSqlite.layer({ filename }), { named: true })
 const theirs = aiSdk.make()
-await measure(ours, warmUp)
-await measure(theirs, warmUp)
-Object.assign(ours.counts, noCounts())
-Object.assign(theirs.counts, noCounts())
+for (const side of [ours, stored, theirs]) {
+  await measure(side, warmUp)
+  Object.assign(side.counts, noCounts())
+}
 
-const samples: { readonly ours: Array<number>; readonly aiSdk: Array<number> } = { ours: [], aiSdk: [] }
+const samples: { readonly [side in "ours" | "sqlite" | "aiSdk"]: Array<number> } = { ours: [], sqlite: [], aiSdk: [] }
 for (let i = 0; i < repetitions; i++) {
   samples.ours.push(await measure(ours, runs))
+  samples.sqlite.push(await measure(stored, runs))
   samples.aiSdk.push(await measure(theirs, runs))
 }
 await ours.close()
+// The last connection writes everything into the file itself.
+await stored.close()
+const bytesPerRun = Math.round(statSync(filename).size / (repetitions * runs + warmUp))
+rmSync(folder, { recursive: true })
 
 const per = (side: Side) => {
   const all = repetitions * runs
@@ -75,6 +87,12 @@ const result = {
   versions: { node: process.version, effect: version("effect"), ai: version("ai") },
   runs: repetitions * runs,
   ours: { cpuMs: rounded(median(samples.ours)), samples: samples.ours.map(rounded) },
+  sqlite: {
+    cpuMs: rounded(median(samples.sqlite)),
+    samples: samples.sqlite.map(rounded),
+    ratio: rounded(median(samples.sqlite) / median(samples.aiSdk)),
+    bytesPerRun
+  },
   aiSdk: { cpuMs: rounded(median(samples.aiSdk)), samples: samples.aiSdk.map(rounded) },
   ratio: rounded(median(samples.ours) / median(samples.aiSdk)),
   ...per(ours)
@@ -86,8 +104,9 @@ if (values.json === true) console.log(JSON.stringify(result))
 else {
   console.log(`${job}\n${result.runs} runs each, medians of ${repetitions} interleaved blocks, CPU ms a run`)
   console.log(`Mandate ${result.ours.cpuMs}, AI SDK ${result.aiSdk.cpuMs}, ratio ${result.ratio}`)
+  console.log(`On SQLite ${result.sqlite.cpuMs}, ratio ${result.sqlite.ratio}, ${bytesPerRun} bytes a run`)
 }
-for (const [name, side] of [["Mandate", ours], ["the AI SDK", theirs]] as const) {
+for (const [name, side] of [["Mandate", ours], ["Mandate on SQLite", stored], ["the AI SDK", theirs]] as const) {
   if (!isWhole(side)) {
     console.error(`${name} did not do the whole job: ${JSON.stringify(per(side))}`)
     process.exitCode = 1

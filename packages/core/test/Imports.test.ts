@@ -41,6 +41,11 @@ describe("import \"@mandate/core\"", () => {
     assert.deepStrictEqual(others, [])
   })
 
+  it("does not load node:sqlite, which \"@mandate/core/sqlite\" does", async () => {
+    assert.isFalse((await core).some((module) => /sqlite/i.test(module)))
+    assert.include(await loadedBy("@mandate/core/sqlite"), "node:sqlite")
+  })
+
   it.each(["cluster", "persistence", "rpc", "sql", "workflow"])("loads nothing of effect/%s", async (folder) => {
     assert.deepStrictEqual(within(await core, folder), [])
   })

@@ -18,6 +18,13 @@ const report = { city: "Turin", pop: 850, counts: { trams: 12 }, pair: ["a", 1] 
 const strict = { ...report, note: null, counts: [{ 0: "trams", 1: 12 }], pair: { 0: "a", 1: 1 } }
 const Work = Tool.make("work", { parameters: Schema.Struct({ n: Schema.Number }), success: Schema.Number })
 
+const Berths = Schema.Struct({
+  at: Schema.Union([
+    Schema.Struct({ port: Schema.String, berth: Schema.optionalKey(Schema.Int) }),
+    Schema.Struct({ port: Schema.String, berth: Schema.NullOr(Schema.Int), pilot: Schema.String })
+  ])
+})
+
 const clerk = AgentBuilder.make("clerk")
   .withOutput(Report)
   .withTools(Toolkit.make(Work), { work: ({ n }) => Effect.succeed(n) })
@@ -126,6 +133,16 @@ describe("Native answers", () => {
         assert.deepStrictEqual({ ...status }, { _tag: "Completed", answer: [1, 2] })
       }).pipe(Effect.provide(layers({ clerk: [json(text)] }))))
   }
+
+  it.effect("a union's member is the one that has all the keys that came, where null may stand for an absent one", () =>
+    Effect.gen(function*() {
+      const { status } = yield* (yield* AgentBuilder.make("clerk").withOutput(Berths).build()).run("Go")
+
+      assert.deepStrictEqual(JSON.parse(JSON.stringify(status)), {
+        _tag: "Completed",
+        answer: { at: { port: "Oslo", berth: null, pilot: "Ada" } }
+      })
+    }).pipe(Effect.provide(layers({ clerk: [json({ at: { port: "Oslo", berth: null, pilot: "Ada" } })] }))))
 
   it.effect("a recursive report is asked for and read", () =>
     Effect.gen(function*() {

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type RunRow, ToolContext } from "@mandate/core"
+import { type RunRow, type RunStore, ToolContext } from "@mandate/core"
 import { ScriptedModel, StrictProvider, TestRuntime } from "@mandate/testing"
 import { Effect, Fiber, Layer, Ref, type Scope } from "effect"
-import { TestClock } from "effect/testing"
+import { type Backing, backings } from "../support/Backings.ts"
 import * as CrashingStore from "../support/CrashingStore.ts"
 import { type Tree, trees } from "../support/RedriveTrees.ts"
 
@@ -18,12 +18,16 @@ interface Left {
 }
 
 /** Runs a tree in a process that dies after `n` writes, then goes on in a new one. */
-const live = Effect.fnUntraced(function*(index: number, n: number): Effect.fn.Return<Left, unknown, Scope.Scope> {
+const live = Effect.fnUntraced(function*(
+  { make, pass }: Backing,
+  index: number,
+  n: number
+): Effect.fn.Return<Left, unknown, Scope.Scope> {
   const counts = yield* Ref.make<ReadonlyMap<string, number>>(new Map())
   const count = (key: string) => Ref.update(counts, (all) => new Map(all).set(key, (all.get(key) ?? 0) + 1))
   const onTool = Effect.flatMap(ToolContext.ToolContext, (call) => count(`t/${call.idempotencyKey}`))
   const tree = trees(onTool as Effect.Effect<void>)[index] as Tree
-  const inner = CrashingStore.make()
+  const inner = yield* make
   const first = CrashingStore.crashing(inner, n)
   const model = yield* ScriptedModel.make(tree.scripts)
   const strict = StrictProvider.layer(ScriptedModel.layerOf(model))
@@ -35,7 +39,7 @@ const live = Effect.fnUntraced(function*(index: number, n: number): Effect.fn.Re
     ),
     { startImmediately: true }
   )
-  yield* TestClock.adjust("1 minute")
+  yield* pass("1 minute")
   const recordedAtCrash = new Set((yield* runsOf(inner)).flatMap(recordKeys))
   yield* Fiber.interrupt(dying)
 
@@ -44,7 +48,7 @@ const live = Effect.fnUntraced(function*(index: number, n: number): Effect.fn.Re
     const status = yield* agent.status(thread)
     if (status.status._tag !== "Running") return
     const recovering = yield* Effect.forkChild(agent.recover(thread), { startImmediately: true })
-    yield* TestClock.adjust("2 minutes")
+    yield* pass("2 minutes")
     yield* Fiber.join(recovering)
   }).pipe(Effect.provide(Layer.merge(TestRuntime.layerStore(inner, "second"), strict)))
 
@@ -57,7 +61,7 @@ const live = Effect.fnUntraced(function*(index: number, n: number): Effect.fn.Re
 })
 
 /** The runs of the tree that the store has, with their records. */
-const runsOf = Effect.fnUntraced(function*(store: ReturnType<typeof CrashingStore.make>) {
+const runsOf = Effect.fnUntraced(function*(store: RunStore.RunStore["Service"]) {
   const found: Array<RunRow.LoadedRun> = []
   const visit: (runId: string) => Effect.Effect<void, unknown> = Effect.fnUntraced(function*(runId) {
     const loaded = yield* store.load(runId)
@@ -72,17 +76,18 @@ const runsOf = Effect.fnUntraced(function*(store: ReturnType<typeof CrashingStor
 const recordKeys = ({ records, row }: RunRow.LoadedRun): ReadonlyArray<string> =>
   records.map(({ key }) => `${key.slice(0, 1)}/${row.runId}/${key.slice(2)}`)
 
-describe("a run that is driven again", () => {
+describe.each(backings)("a run that is driven again, in $name", (backing) => {
   const all = trees(Effect.void)
   it.effect.each(all.map((tree, index) => [tree.name, index] as const))(
     "goes on from any store write as if nothing had happened: %s",
     ([, index]) =>
       Effect.gen(function*() {
-        const whole = yield* Effect.scoped(live(index, Number.POSITIVE_INFINITY))
+        const whole = yield* Effect.scoped(live(backing, index, Number.POSITIVE_INFINITY))
         assert.isAbove(whole.writes, 1)
+        assert.deepStrictEqual(whole.openRuns, [])
 
         for (let n = 1; n <= whole.writes; n++) {
-          const again = yield* Effect.scoped(live(index, n))
+          const again = yield* Effect.scoped(live(backing, index, n))
 
           assert.deepStrictEqual(again.openRuns, [], `open runs after a crash at write ${n}`)
           assert.deepStrictEqual(again.history, whole.history, `history after a crash at write ${n}`)

@@ -4,7 +4,7 @@ import { Script, ScriptedModel, Step, StrictProvider, TestRuntime } from "@manda
 import { Effect, Fiber, Layer, Ref, Schema, type Scope } from "effect"
 import * as Tool from "effect/ai/Tool"
 import * as Toolkit from "effect/ai/Toolkit"
-import { TestClock } from "effect/testing"
+import { type Backing, backings } from "../support/Backings.ts"
 import * as CrashingStore from "../support/CrashingStore.ts"
 import * as Waiting from "../support/Waiting.ts"
 
@@ -55,13 +55,16 @@ interface Left {
  * after the other. The process that makes the `n`th write dies of it, and the
  * next one goes on from the store.
  */
-const live = Effect.fnUntraced(function*(n: number): Effect.fn.Return<Left, unknown, Scope.Scope> {
+const live = Effect.fnUntraced(function*(
+  { make, pass }: Backing,
+  n: number
+): Effect.fn.Return<Left, unknown, Scope.Scope> {
   const counts = yield* Ref.make<ReadonlyMap<string, number>>(new Map())
   const count = (key: string) => Ref.update(counts, (all) => new Map(all).set(key, (all.get(key) ?? 0) + 1))
   const { agent, scripts } = family(
     Effect.flatMap(ToolContext.ToolContext, (call) => count(`tool ${call.idempotencyKey}`))
   )
-  const inner = CrashingStore.make()
+  const inner = yield* make
   const model = yield* ScriptedModel.make(scripts)
   let writes = 0
 
@@ -89,7 +92,7 @@ const live = Effect.fnUntraced(function*(n: number): Effect.fn.Return<Left, unkn
       ),
       { startImmediately: true }
     )
-    yield* TestClock.adjust("1 minute")
+    yield* pass("1 minute")
     const exit = running.pollUnsafe()
     if (exit === undefined) yield* Fiber.interrupt(running)
     else if (yield* Fiber.join(running)) break
@@ -101,21 +104,21 @@ const live = Effect.fnUntraced(function*(n: number): Effect.fn.Return<Left, unkn
   return { history, counts: yield* Ref.get(counts), writes }
 })
 
-describe("a run that waits for people at every level", () => {
+describe.each(backings)("a run that waits for people at every level, in $name", (backing) => {
   it.effect("comes out the same wherever a process dies", () =>
     Effect.gen(function*() {
-      const whole = yield* Effect.scoped(live(Number.POSITIVE_INFINITY))
+      const whole = yield* Effect.scoped(live(backing, Number.POSITIVE_INFINITY))
       assert.lengthOf(whole.history as ReadonlyArray<unknown>, 1)
       assert.deepStrictEqual([...whole.counts.values()], Array.from(whole.counts, () => 1))
       assert.isAbove(whole.writes, 30)
 
       for (let n = 1; n <= whole.writes; n++) {
-        const again = yield* Effect.scoped(live(n))
+        const again = yield* Effect.scoped(live(backing, n))
 
         assert.deepStrictEqual(again.history, whole.history, `history after a crash at write ${n}`)
         assert.sameMembers([...again.counts.keys()], [...whole.counts.keys()])
         // One write is lost at most, and with it the record of the calls in flight then.
         for (const [call, times] of again.counts) assert.isAtMost(times, 2, `${call} after a crash at write ${n}`)
       }
-    }))
+    }), 30_000)
 })

@@ -1,6 +1,7 @@
 import { describe, it } from "@effect/vitest"
 import type { RunStore } from "@mandate/core"
 import { Effect, type Layer } from "effect"
+import { answers } from "./runStoreAnswers.ts"
 import { events } from "./runStoreEvents.ts"
 import { fences } from "./runStoreFences.ts"
 import { leases } from "./runStoreLeases.ts"
@@ -21,5 +22,6 @@ export const runStoreContract = (name: string, makeLayer: () => Layer.Layer<RunS
     leases(check)
     trees(check)
     events(check)
+    answers(check)
   })
 }

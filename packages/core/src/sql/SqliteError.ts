@@ -1,0 +1,58 @@
+/**
+ * Why a SQLite file cannot be used.
+ *
+ * @since 0.1.0
+ */
+import * as Schema from "effect/Schema"
+
+/**
+ * Schema for the reasons a file is refused with. A file that is refused is left
+ * as it is:
+ *
+ * - `NotADatabase`: it is no SQLite database, or a damaged one
+ * - `OtherDatabase`: it is a database of another program
+ * - `NewerFormat`: a newer version of this package wrote it; `found` is its
+ *   format, `known` the newest one that this version reads
+ * - `CannotOpen`: it cannot be opened, for example because its folder is
+ *   missing or another process keeps it locked; `cause` is SQLite's error
+ *
+ * @category schemas
+ * @since 0.1.0
+ */
+export const SqliteErrorReason = Schema.TaggedUnion({
+  NotADatabase: {},
+  OtherDatabase: {},
+  NewerFormat: { found: Schema.Int, known: Schema.Int },
+  CannotOpen: { cause: Schema.Defect() }
+})
+
+/**
+ * A reason a file is refused with.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type SqliteErrorReason = typeof SqliteErrorReason.Type
+
+/**
+ * A SQLite file cannot be used. `filename` is what the layer was given.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class SqliteError extends Schema.TaggedError<SqliteError>("~mandate/SqliteError")("SqliteError", {
+  filename: Schema.String,
+  reason: SqliteErrorReason
+}) {
+  override get message(): string {
+    return `The file "${this.filename}" ${SqliteErrorReason.match(this.reason, says)}`
+  }
+}
+
+const says = {
+  NotADatabase: () => "is not a SQLite database, or is damaged",
+  OtherDatabase: () => "is a SQLite database of another program",
+  NewerFormat: ({ found, known }: { readonly found: number; readonly known: number }) =>
+    `has format ${found}, written by a newer version of @mandate/core; this one reads up to ${known}`,
+  CannotOpen: () => "cannot be opened"
+}

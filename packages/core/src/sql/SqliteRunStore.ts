@@ -1,0 +1,74 @@
+/**
+ * A run store in one SQLite file.
+ *
+ * @since 0.1.0
+ */
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
+import { RunStore } from "../service/RunStore.ts"
+import * as GroupCommit from "./GroupCommit.ts"
+import * as SqliteDriver from "./SqliteDriver.ts"
+import type { SqliteError } from "./SqliteError.ts"
+import * as SqliteFile from "./SqliteFile.ts"
+import * as SqliteStatements from "./SqliteStatements.ts"
+import { SqliteTables } from "./SqliteTables.ts"
+
+/**
+ * Which file a store is kept in, and how.
+ *
+ * **Details**
+ *
+ * - `filename`: made if it is not there; `":memory:"` is a database that is
+ *   lost when the store closes
+ * - `synchronous`: `"normal"` (the default) waits for the disk at checkpoints,
+ *   so that a crash of the process loses nothing, while a power failure may
+ *   lose the last commits, and never more than whole ones. `"full"` waits at
+ *   each commit
+ * - `busyTimeout` (5 seconds): how long an operation waits for another process
+ *   that writes to the file
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Options {
+  readonly filename: string
+  readonly synchronous?: "normal" | "full"
+  readonly busyTimeout?: Duration.Input
+}
+
+/**
+ * Opens a store. It is closed with the scope, after what waits was committed.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make = (options: Options): Effect.Effect<RunStore["Service"], SqliteError, Scope.Scope> =>
+  Effect.map(
+    Effect.acquireRelease(
+      Effect.map(
+        SqliteFile.open({
+          filename: options.filename,
+          synchronous: options.synchronous ?? "normal",
+          busyMillis: Duration.toMillis(options.busyTimeout ?? "5 seconds")
+        }),
+        (db) => ({ db, commits: GroupCommit.make(db), tables: new SqliteTables(SqliteStatements.make(db)) })
+      ),
+      ({ commits, db }) =>
+        Effect.sync(() => {
+          commits.flush()
+          db.close()
+        })
+    ),
+    ({ commits, tables }) => SqliteDriver.make(commits, tables)
+  )
+
+/**
+ * Layer with a store in one SQLite file. Several processes may use one file;
+ * leases keep each run to one of them.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layer = (options: Options): Layer.Layer<RunStore, SqliteError> => Layer.effect(RunStore, make(options))

@@ -1,0 +1,61 @@
+import { assert, describe, it } from "@effect/vitest"
+import { AgentBuilder, Mandate, ModelRegistry, TypedAgent } from "@mandate/core"
+import { ScriptedModel } from "@mandate/testing"
+import { Effect, Layer, Schema } from "effect"
+import * as Tool from "effect/ai/Tool"
+import * as Toolkit from "effect/ai/Toolkit"
+
+const Odd = Schema.Struct({ odd: Schema.String })
+const Even = Schema.Struct({ even: Schema.String })
+const Count = Tool.make("count", { parameters: Odd, success: Schema.String })
+const Loose = Tool.make("loose", { parameters: Odd, success: Schema.String }).annotate(Tool.Strict, false)
+
+/** A model that takes no schema with a key `odd`. */
+const picky = (structuredAnswers: boolean) =>
+  Layer.merge(
+    Mandate.layerMemory,
+    Layer.effect(
+      ModelRegistry.ModelRegistry,
+      Effect.map(ScriptedModel.make({}), ({ client }) => ({
+        get: () =>
+          Effect.succeed({
+            ...client,
+            structuredAnswers,
+            modelId: "picky",
+            refusesSchema: (schema: object) => JSON.stringify(schema).includes("odd") ? "is odd" : undefined
+          })
+      }))
+    )
+  )
+
+const agent = (id: string, input: Schema.Codec<any, any>, report: Schema.Codec<any, any>) =>
+  TypedAgent.make(id, { description: "Works", input, report })
+
+const problems = <O, R>(builder: AgentBuilder.AgentBuilder<O, R>) =>
+  Effect.map(Effect.flip(builder.build()), (error) => error._tag === "AgentDefinitionError" ? error.problems : [])
+
+const odd = (what: string) => `the schema of the ${what} is odd; the model "picky" cannot be held to it`
+
+describe("Schemas that a model refuses", () => {
+  for (const native of [false, true]) {
+    it.effect(`every one is a problem of the definition${native ? ", native answers too" : ""}`, () =>
+      Effect.gen(function*() {
+        const lead = AgentBuilder.make("lead")
+          .withSubagents([agent("scout", Odd, Even), agent("clerk", Even, Odd), agent("fine", Even, Even)])
+          .withTools(Toolkit.make(Count, Loose), { count: () => Effect.succeed(""), loose: () => Effect.succeed("") })
+
+        assert.deepStrictEqual((yield* problems(lead)).map((problem) => ({ ...problem })), [
+          { agent: "lead > clerk", kind: "UnsupportedSchema", message: odd("report") },
+          { agent: "lead", kind: "UnsupportedSchema", message: odd("parameters of the tool \"count\"") },
+          { agent: "lead", kind: "UnsupportedSchema", message: odd("input of the subagent \"scout\"") }
+        ])
+      }).pipe(Effect.provide(picky(native)), Effect.scoped))
+  }
+
+  it.effect("a family without any is bound", () =>
+    Effect.gen(function*() {
+      const lead = AgentBuilder.make("lead").withSubagents([agent("fine", Even, Even)])
+        .withTools(Toolkit.make(Loose), { loose: () => Effect.succeed("") })
+      assert.isDefined(yield* lead.build())
+    }).pipe(Effect.provide(picky(false)), Effect.scoped))
+})

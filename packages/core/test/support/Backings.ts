@@ -1,0 +1,35 @@
+/** Stores that a test runs over, and how the test clock moves beside each. */
+import { MemoryRunStore, type RunStore } from "@mandate/core"
+import { SqliteRunStore } from "@mandate/core/sqlite"
+import { Duration, Effect, type Scope } from "effect"
+import { TestClock } from "effect/testing"
+
+export interface Backing {
+  readonly name: string
+  readonly make: Effect.Effect<RunStore.RunStore["Service"], unknown, Scope.Scope>
+
+  /** Lets time pass, until all that could happen in it has happened. */
+  readonly pass: (duration: Duration.Input) => Effect.Effect<void>
+}
+
+// The test clock does not wait for a commit: it would pass the next timer before what follows the commit sets its own.
+const passSlowly = Effect.fnUntraced(function*(duration: Duration.Input) {
+  yield* settled
+  for (let passed = 0; passed < smallSteps; passed++) {
+    yield* TestClock.adjust(1)
+    yield* settled
+  }
+  yield* TestClock.adjust(Duration.toMillis(duration) - smallSteps)
+  yield* settled
+})
+
+const smallSteps = 50
+
+const settled = Effect.promise(async () => {
+  for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve))
+})
+
+export const backings: ReadonlyArray<Backing> = [
+  { name: "memory", make: Effect.sync(MemoryRunStore.make), pass: TestClock.adjust },
+  { name: "SQLite", make: SqliteRunStore.make({ filename: ":memory:" }), pass: passSlowly }
+]
