@@ -15,6 +15,8 @@ import { ModelRegistry } from "@mandate/core"
 import * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
+import * as Families from "./strict/Family.ts"
+import * as StrictTools from "./strict/StrictTools.ts"
 import * as CallOptions from "./v4/CallOptions.ts"
 import * as Failure from "./v4/Failure.ts"
 import * as Prompt from "./v4/Prompt.ts"
@@ -32,6 +34,9 @@ import * as SupportedUrls from "./v4/SupportedUrls.ts"
  * - `structuredAnswers`: whether the model gives native structured answers
  *   beside tools. Typed answers are then asked for with the request, and the
  *   tool `submit_report` is not offered. Default: `false`
+ * - `strictSchemas`: holds the model to the schemas of its tools, in the way
+ *   of a family of providers (`true`: the one that the model's provider
+ *   belongs to). See {@link make}. Default: `false`
  *
  * @category models
  * @since 0.1.0
@@ -39,7 +44,22 @@ import * as SupportedUrls from "./v4/SupportedUrls.ts"
 export interface Options {
   readonly settings?: ModelRequest.ModelSettings
   readonly structuredAnswers?: boolean
+  readonly strictSchemas?: boolean | Family
 }
+
+/**
+ * Providers that hold their models to a schema in the same way.
+ *
+ * **Details**
+ *
+ * - `openai`: OpenAI, Azure, and whatever speaks their format
+ * - `anthropic`: Anthropic, also through Bedrock and Vertex
+ * - `google`: Gemini
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Family = Families.Family
 
 /**
  * Makes a model client of an AI SDK model.
@@ -53,6 +73,17 @@ export interface Options {
  * `ModelError` in words of our own; what the provider sent is read only to
  * tell the reason. What the client says it left out of a request (a setting
  * that the model does not take) is logged at level `Debug`.
+ *
+ * With `strictSchemas` tools are sent with `strict: true` and schemas that say
+ * no more than such providers take: every key required, an optional one
+ * nullable, no further keys, `anyOf` for `oneOf`; bounds become part of the
+ * descriptions. Arguments come back in the plain form, with optional keys
+ * absent where they are `null`; only their deltas are as the model wrote them.
+ * Records, tuples, and values of any kind cannot be put so, nor can schemas
+ * that refer to themselves with `anthropic` and `google`: `build` and `bind`
+ * then fail and name the tool or the subagent. A tool with `Tool.Strict` set
+ * to `false` is sent as it is. With `google`, tool results that are no object
+ * are sent as `{ "result": … }`, and failures as `{ "error": … }`.
  *
  * **Gotchas**
  *
@@ -87,17 +118,23 @@ export const make = (model: LanguageModelV4, options: Options = {}): ModelClient
   const identity = Failure.identify(model)
   const unsupported = Failure.unsupportedVersion(model.specificationVersion)
   const prepared = prepare(model, options.settings ?? {})
+  const strict = strictTools(identity, options.strictSchemas ?? false)
   const toError = (problem: Failure.Problem): ModelError.ModelError => Failure.toError(identity, problem)
   const ready = (request: ModelRequest.ModelRequest) =>
-    unsupported === undefined ? prepared(request) : Effect.fail(unsupported)
+    unsupported === undefined ? prepared(strict?.send(request) ?? request) : Effect.fail(unsupported)
   return {
     ...identity,
     structuredAnswers: options.structuredAnswers ?? false,
-    generate: (request) => Effect.mapError(Effect.flatMap(ready(request), (call) => generate(model, call)), toError),
+    ...(strict === undefined ? {} : { refusesSchema: strict.refusesSchema }),
+    generate: (request) =>
+      Effect.flatMap(ready(request), (call) => generate(model, call)).pipe(
+        Effect.map((response) => strict?.receive(request, response) ?? response),
+        Effect.mapError(toError)
+      ),
     stream: (request) =>
-      Stream.mapError(
-        Stream.unwrap(Effect.map(ready(request), (call) => ResponseStream.make(model, call))),
-        toError
+      Stream.unwrap(Effect.map(ready(request), (call) => ResponseStream.make(model, call))).pipe(
+        Stream.map((piece) => strict?.receivePiece(request, piece) ?? piece),
+        Stream.mapError(toError)
       )
   }
 }
@@ -122,6 +159,11 @@ export const make = (model: LanguageModelV4, options: Options = {}): ModelClient
  */
 export const layer = (model: LanguageModelV4, options?: Options): Layer.Layer<ModelRegistry.ModelRegistry> =>
   ModelRegistry.layer({ default: make(model, options) })
+
+const strictTools = (model: Failure.Identity, family: boolean | Family): StrictTools.StrictTools | undefined => {
+  if (family === false) return undefined
+  return StrictTools.make(family === true ? Families.of(model) : family)
+}
 
 const prepare = (model: LanguageModelV4, settings: ModelRequest.ModelSettings) =>
   Effect.fnUntraced(function*(

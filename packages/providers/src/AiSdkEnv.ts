@@ -22,7 +22,7 @@ export { PackageNotLoaded } from "./env/ClientPackage.ts"
  * **Details**
  *
  * - `variable`: the variable that names the model. Default: `MANDATE_MODEL`
- * - `settings`, `structuredAnswers`: as for `AiSdk.make`
+ * - `settings`, `structuredAnswers`, `strictSchemas`: as for `AiSdk.make`
  *
  * @category models
  * @since 0.1.0

@@ -69,7 +69,8 @@ export const defaultReasons: ReadonlyArray<ModelError.ModelErrorReason> = [
  *
  * A stream is switched only before its first element: what a watcher has seen
  * is never told again by another model. The list streams if all its models do,
- * and gives structured answers if all of them do.
+ * and gives structured answers if all of them do. A schema that one of them
+ * cannot be sent, the list cannot.
  *
  * **Gotchas**
  *
@@ -110,6 +111,8 @@ export const make = (
     provider: first.provider,
     modelId: first.modelId,
     structuredAnswers: models.every((model) => model.structuredAnswers === true),
+    refusesSchema: (schema) =>
+      models.map((model) => model.refusesSchema?.(schema)).find((reason) => reason !== undefined),
     generate: generate(models, passes),
     ...(streams.length === models.length ? { stream: stream(models, streams, passes) } : {})
   }

@@ -22,6 +22,7 @@ import * as BindTools from "./BindTools.ts"
 import type { BoundSpec } from "./BoundSpec.ts"
 import * as DefinitionCheck from "./DefinitionCheck.ts"
 import * as EffectCheck from "./EffectCheck.ts"
+import * as SchemaCheck from "./SchemaCheck.ts"
 import * as TaskTool from "./TaskTool.ts"
 
 /**
@@ -94,6 +95,7 @@ const bindOne: (
     ...loopTools.map((tool) => tool.definition),
     ...(answerCodec === undefined || answer?.native !== undefined ? [] : [BindAnswer.submitTool(answerCodec)])
   ]
+  report(SchemaCheck.problems(client, offered, answer?.native, subagents))
   const bound: BoundSpec = {
     runtime: Context.get(family.context, Mandate),
     role: spec.role,

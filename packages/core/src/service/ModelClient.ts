@@ -5,6 +5,7 @@
  */
 import type * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
+import type { JsonSchemaObject } from "../values/JsonCodec.ts"
 import type { ModelError } from "../values/ModelError.ts"
 import type { ModelCall, ModelRequest } from "../values/ModelRequest.ts"
 import type { ModelResponse, ModelStreamPart } from "../values/ModelResponse.ts"
@@ -36,6 +37,12 @@ export interface ModelClient {
    * and `submit_report` is not offered. Absent: no.
    */
   readonly structuredAnswers?: boolean
+
+  /**
+   * Why the model cannot be sent a schema, of a tool's parameters or of an answer, in words that follow "the schema".
+   * Nothing where it can. Asked when an agent is bound: a reason is a problem of its definition. Absent: takes all.
+   */
+  readonly refusesSchema?: (schema: JsonSchemaObject) => string | undefined
 
   /** Asks for a whole response. */
   readonly generate: (request: ModelRequest, call: ModelCall) => Effect.Effect<ModelResponse, ModelError>

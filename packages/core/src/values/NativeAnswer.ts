@@ -70,11 +70,13 @@ const strict = (
   const { codec, jsonSchema } = toCodec(target)
   const sent = shown(jsonSchema as JsonSchemaObject)
   const keys = propertyNames(sent)
-  const decode = Schema.decodeUnknownEffect(codec, { errors: "all" })
+  // With optional keys that are nullable, members of a union differ by the keys they do not have.
+  const decodeClosed = Schema.decodeUnknownEffect(codec, { errors: "all", onExcessProperty: "error" })
+  const decodeOpen = Schema.decodeUnknownEffect(codec, { errors: "all" })
   return {
     schema: sent,
     read: (json) =>
-      Effect.mapBoth(decode(json), {
+      Effect.mapBoth(Effect.catch(decodeClosed(json), () => decodeOpen(json)), {
         onFailure: (error) => SchemaIssues.lines(error, (key) => keys.has(key)),
         onSuccess: (value) => isWrapped ? (value as { readonly [key: string]: unknown })[wrapperKey] : value
       })
