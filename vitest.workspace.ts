@@ -22,6 +22,7 @@ export default defineConfig({
       project("providers", "packages/providers"),
       project("testing", "packages/testing"),
       project("link-audit", "examples/link-audit"),
+      project("approval-desk", "examples/approval-desk"),
       { root: "scripts", test: { name: "scripts", include: ["test/**/*.test.ts"] } }
     ]
   }

@@ -43,7 +43,10 @@ export const recover = Effect.fnUntraced(function*(
   const epoch = yield* takeLease(runtime, row)
   const loaded = yield* RunFailure.fromStore(threadId)(runtime.store.load(row.runId))
   if (loaded === undefined || loaded.epoch !== epoch) return yield* RunFailure.fail({ _tag: "ThreadBusy", threadId })
-  if (loaded.row.state === "Settled") return yield* RunFailure.fail({ _tag: "NothingToRecover", threadId })
+  // Whoever held the thread may have come to an end while its lease was waited for.
+  if (loaded.row.state === "Settled" || loaded.row.state === "Suspended") {
+    return yield* RunFailure.fail({ _tag: "NothingToRecover", threadId })
+  }
   const { run } = yield* RunFailure.decoded(StoredRun.open(loaded))
   const { now } = yield* runtime.lease
   const events: ReadonlyArray<NewEvent> = [{ ...ActiveRun.origin(run), _tag: "RunRecovered", at: now }]

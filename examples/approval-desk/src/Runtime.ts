@@ -1,0 +1,52 @@
+/**
+ * What the agents run on: a SQLite file, a ledger, and the scripted model.
+ */
+import { Mandate, type ModelRegistry, type RunStore, RuntimeConfig } from "@mandate/core"
+import { type SqliteError, SqliteRunStore } from "@mandate/core/sqlite"
+import { Duration, Layer } from "effect"
+import * as Ledger from "./Ledger.ts"
+import type { Output } from "./Output.ts"
+import * as ScriptedModel from "./ScriptedModel.ts"
+
+/**
+ * How long a command that was killed keeps a case from the next one. The
+ * runtime's own default is 15 seconds; nobody wants to wait that long in a
+ * demo.
+ */
+export const lease = Duration.seconds(2)
+
+/** {@link lease} in words. */
+export const leaseText: string = `${Duration.toSeconds(lease)} seconds`
+
+const config = Layer.succeed(RuntimeConfig, {
+  leaseTtl: lease,
+  leaseRenewal: Duration.millis(400),
+  cancelGrace: Duration.seconds(1),
+  closeGrace: Duration.seconds(1)
+})
+
+/** Where the ledger of a store is. */
+export const ledgerOf = (db: string): string => `${db}.ledger`
+
+/** Layer of all that a command needs. The store is there too, for its events. */
+export const layer = (options: {
+  readonly db: string
+  readonly delayMillis: number
+}): Layer.Layer<
+  Mandate.Mandate | RunStore.RunStore | ModelRegistry.ModelRegistry | Ledger.Ledger,
+  SqliteError.SqliteError | Ledger.LedgerError,
+  Output
+> =>
+  Layer.mergeAll(
+    Mandate.layer.pipe(
+      Layer.provide(config),
+      // The store comes first, so that nothing is made beside a file that is refused.
+      Layer.provideMerge(
+        Layer.provideMerge(
+          Ledger.layer({ file: ledgerOf(options.db), delayMillis: options.delayMillis }),
+          SqliteRunStore.layer({ filename: options.db })
+        )
+      )
+    ),
+    ScriptedModel.layer
+  )

@@ -1,0 +1,50 @@
+import { assert, describe, it } from "@effect/vitest"
+import { AgentBuilder, Answer, MemoryRunStore } from "@mandate/core"
+import { ScriptedModel, Step, TestRuntime } from "@mandate/testing"
+import { Effect, Fiber, Layer, Schema } from "effect"
+import * as Tool from "effect/ai/Tool"
+import * as Toolkit from "effect/ai/Toolkit"
+import { TestClock } from "effect/testing"
+import * as Waiting from "../support/Waiting.ts"
+
+const Slow = Tool.make("slow", { success: Schema.String })
+const Pay = Waiting.gated("pay", {})
+
+describe("recover", () => {
+  it.effect("finds nothing to do when the run suspends while its lease is waited for", () =>
+    Effect.gen(function*() {
+      const store = MemoryRunStore.make()
+      const model = yield* ScriptedModel.make({
+        clerk: [Step.calls(Step.call("slow"), Step.call("pay")), Step.text("done")]
+      })
+      const clerk = AgentBuilder.make("clerk").withTools(Toolkit.make(Slow, Pay), {
+        slow: () => Effect.as(Effect.sleep("700 millis"), "slept"),
+        pay: () => Effect.succeed("paid")
+      })
+      const on = (instance: string) =>
+        Layer.merge(TestRuntime.layerStore(store, instance), ScriptedModel.layerOf(model))
+      const running = yield* Effect.forkChild(
+        Effect.flatMap(clerk.build(), (agent) => agent.run("Go", { threadId: "t" })).pipe(Effect.provide(on("first"))),
+        { startImmediately: true }
+      )
+      const recovering = yield* Effect.forkChild(
+        Effect.flatMap(clerk.build(), (agent) => Effect.flip(agent.recover("t"))).pipe(Effect.provide(on("second"))),
+        { startImmediately: true }
+      )
+      yield* TestClock.adjust("1 minute")
+
+      const { status } = yield* Fiber.join(running)
+      const refused = yield* Fiber.join(recovering)
+      const events = (yield* store.events("t", 0)).map(({ json }) => JSON.parse(json)._tag)
+      const resumed = yield* Effect.flatMap(
+        clerk.build(),
+        (agent) => agent.resume("t", [Answer.approve("0.1:approval0")])
+      )
+        .pipe(Effect.provide(on("third")))
+
+      assert.strictEqual(status._tag, "Suspended")
+      assert.strictEqual(refused._tag === "RunError" && refused.reason._tag, "NothingToRecover")
+      assert.deepStrictEqual(events, ["RunStarted", "ModelCallCompleted", "ToolExecuted", "RunSuspended"])
+      assert.strictEqual(resumed.status._tag, "Completed")
+    }))
+})
