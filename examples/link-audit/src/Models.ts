@@ -2,7 +2,7 @@
  * Chooses the model of an audit from the environment.
  */
 import { ModelRegistry } from "@mandate/core"
-import { AiSdkEnv } from "@mandate/providers"
+import { AiSdk } from "@mandate/providers"
 import { ConfigProvider, Layer } from "effect"
 import { UsageError } from "./Options.ts"
 import * as ScriptedModel from "./ScriptedModel.ts"
@@ -22,7 +22,7 @@ const variable = "MANDATE_MODEL"
 /** The model that `MANDATE_MODEL` names, or the scripted one without it. No error holds a key. */
 export const fromEnvironment = (environment: Environment): Models => ({
   name: environment[variable] || "the scripted model",
-  layer: AiSdkEnv.layer({ variable }).pipe(
+  layer: AiSdk.fromEnv({ variable }).pipe(
     Layer.catchTag("ModelNotSet", () => ScriptedModel.layer),
     Layer.catch(({ message }) => Layer.effect(ModelRegistry.ModelRegistry, new UsageError({ problem: message }))),
     Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnvRecord(environment)))

@@ -4,7 +4,7 @@ import { ScriptedModel } from "@mandate/testing"
 import { ConfigProvider, Effect, Layer } from "effect"
 import { inspect } from "node:util"
 import { vi } from "vitest"
-import { AiSdkEnv } from "../src/index.ts"
+import { AiSdk, AiSdkEnv } from "../src/index.ts"
 import * as FakeServer from "./support/FakeServer.ts"
 import * as RefusingServer from "./support/RefusingServer.ts"
 import * as Requests from "./support/Requests.ts"
@@ -91,7 +91,7 @@ describe("AiSdkEnv", () => {
       assert.strictEqual((yield* get("anthropic/claude")).modelId, "claude")
       assert.deepInclude(yield* Effect.flip(get("fast")), { modelId: "fast", known: ["anthropic/claude"] })
     }).pipe(
-      Effect.provide(AiSdkEnv.layer()),
+      Effect.provide(AiSdk.fromEnv()),
       inEnvironment({ MANDATE_MODEL: "anthropic/claude", ANTHROPIC_API_KEY: apiKey })
     ))
 
@@ -101,7 +101,7 @@ describe("AiSdkEnv", () => {
 
       assert.strictEqual(client.provider, "scripted")
     }).pipe(
-      Effect.provide(AiSdkEnv.layer().pipe(Layer.catchTag("ModelNotSet", () => ScriptedModel.layer({})))),
+      Effect.provide(AiSdk.fromEnv().pipe(Layer.catchTag("ModelNotSet", () => ScriptedModel.layer({})))),
       inEnvironment({ MANDATE_MODEL: "" })
     ))
 

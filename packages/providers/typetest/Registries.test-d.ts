@@ -1,7 +1,7 @@
 import type { LanguageModelV3, LanguageModelV4, ProviderV4 } from "@ai-sdk/provider"
 import { describe, expectTypeOf, it } from "@effect/vitest"
 import type { ModelRegistry } from "@mandate/core"
-import { AiSdkEnv, AiSdkRegistry, EffectAi, ModelFallback } from "@mandate/providers"
+import { AiSdk, type AiSdkEnv, AiSdkRegistry, EffectAi, ModelFallback } from "@mandate/providers"
 import { createProviderRegistry, customProvider } from "ai"
 import { Layer } from "effect"
 import type { LanguageModel } from "effect/ai"
@@ -36,7 +36,7 @@ describe("AiSdkRegistry", () => {
 
 describe("AiSdkEnv", () => {
   it("loses the error that a caller answers", () => {
-    const layer = AiSdkEnv.layer().pipe(Layer.catchTag("ModelNotSet", () => AiSdkRegistry.layer({ models: { model } })))
+    const layer = AiSdk.fromEnv().pipe(Layer.catchTag("ModelNotSet", () => AiSdkRegistry.layer({ models: { model } })))
 
     expectTypeOf(layer).toEqualTypeOf<Models<Exclude<AiSdkEnv.EnvError, AiSdkEnv.ModelNotSet>>>()
   })
