@@ -97,7 +97,7 @@ describe("Agent", () => {
     const read = ({ status }: RunResult.RunResult<Article>) => {
       if (status._tag === "Completed") expectTypeOf(status.answer).toEqualTypeOf<Article>()
       if (status._tag === "BudgetExceeded") {
-        expectTypeOf(status.limit).toEqualTypeOf<"tokens" | "toolCalls" | "time">()
+        expectTypeOf(status.limit).toEqualTypeOf<"tokens" | "toolCalls" | "time" | "treeTokens" | "treeToolCalls">()
       }
     }
     expectTypeOf(read).returns.toEqualTypeOf<void>()

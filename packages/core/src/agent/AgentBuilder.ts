@@ -11,6 +11,7 @@ import type * as Schedule from "effect/Schedule"
 import type * as Schema from "effect/Schema"
 import type * as Types from "effect/Types"
 import * as AgentSpec from "../definition/AgentSpec.ts"
+import type { Breakpoint } from "../definition/Breakpoint.ts"
 import * as ToolSource from "../definition/ToolSource.ts"
 import * as Bind from "../delegation/Bind.ts"
 import type { Mandate } from "../service/Mandate.ts"
@@ -90,6 +91,15 @@ export class AgentBuilder<out O, out R = never> extends Pipeable.Class {
     config: DelegationConfig = {}
   ): AgentBuilder<O, R | TypedAgent.Services<A[number]>> {
     return new AgentBuilder(AgentSpec.addSubagents(this.spec, subagents.map(({ spec }) => spec), config))
+  }
+
+  /**
+   * Replaces what a run stops before: calls of tools by name, task tools
+   * included, or calls that a function picks. It waits there until it is told
+   * to proceed. Default: nothing.
+   */
+  withBreakpoints(breakpoints: ReadonlyArray<Breakpoint>): AgentBuilder<O, R> {
+    return new AgentBuilder(AgentSpec.withBreakpoints(this.spec, breakpoints))
   }
 
   /** Replaces how many model responses a run may take. Default: 32. */

@@ -54,8 +54,11 @@ export interface PromiseRuns<in I, out A, out O> {
    */
   readonly resume: (threadId: string, answers: ReadonlyArray<Answer>, options?: Cancellable) => Promise<A>
 
-  /** Goes on with a run that failed, or whose process is gone. The signal cancels it. */
-  readonly recover: (threadId: string, options?: Cancellable) => Promise<A>
+  /**
+   * Goes on with a run that failed, or whose process is gone; `force` takes it
+   * over from whoever drives it. The signal cancels it.
+   */
+  readonly recover: (threadId: string, options?: Cancellable & { readonly force?: boolean }) => Promise<A>
 
   /** Cancels the open run of a thread, or one child of it by its thread id. */
   readonly cancel: (threadId: string, options?: { readonly child?: string }) => Promise<void>
@@ -114,7 +117,7 @@ export const make = <I, A, O>(runs: Runs<I, A, O>, perform: Perform): PromiseRun
   stream: (input, config) => perform.stream(runs.stream(input, config)),
   start: (input, config) => perform.effect(runs.start(input, config)).then((started) => handle(started, perform)),
   resume: (threadId, answers, options) => perform.effect(runs.resume(threadId, answers), options?.signal),
-  recover: (threadId, options) => perform.effect(runs.recover(threadId), options?.signal),
+  recover: (threadId, { signal, ...options } = {}) => perform.effect(runs.recover(threadId, options), signal),
   cancel: (threadId, options) => perform.effect(runs.cancel(threadId, options)),
   status: (threadId) => perform.effect(runs.status(threadId)),
   history: (threadId) => perform.effect(runs.history(threadId)),

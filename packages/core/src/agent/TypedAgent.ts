@@ -11,6 +11,7 @@ import type * as Schedule from "effect/Schedule"
 import type * as Schema from "effect/Schema"
 import type * as Types from "effect/Types"
 import * as AgentSpec from "../definition/AgentSpec.ts"
+import type { Breakpoint } from "../definition/Breakpoint.ts"
 import * as ToolSource from "../definition/ToolSource.ts"
 import * as Bind from "../delegation/Bind.ts"
 import * as BoundAgent from "../delegation/BoundAgent.ts"
@@ -91,6 +92,15 @@ export class TypedAgent<in out I, in out O, out R = never> extends Pipeable.Clas
     config: DelegationConfig = {}
   ): TypedAgent<I, O, R | Services<A[number]>> {
     return new TypedAgent(AgentSpec.addSubagents(this.spec, subagents.map(({ spec }) => spec), config))
+  }
+
+  /**
+   * Replaces what a run stops before: calls of tools by name, task tools
+   * included, or calls that a function picks. It waits there until it is told
+   * to proceed. Default: nothing.
+   */
+  withBreakpoints(breakpoints: ReadonlyArray<Breakpoint>): TypedAgent<I, O, R> {
+    return new TypedAgent(AgentSpec.withBreakpoints(this.spec, breakpoints))
   }
 
   /** Replaces how many model responses a run may take. Default: 32. */

@@ -14,6 +14,7 @@ import type { DelegationConfig } from "../values/DelegationConfig.ts"
 import type { ModelError } from "../values/ModelError.ts"
 import type { ModelSettings } from "../values/ModelRequest.ts"
 import { TaskRequest } from "../values/TaskRequest.ts"
+import type { Breakpoint } from "./Breakpoint.ts"
 import type { ToolSource } from "./ToolSource.ts"
 
 /**
@@ -42,6 +43,7 @@ export type RetrySchedule = Schedule.Schedule<unknown, ModelError>
  * - `report`: codec of the answer; absent for an answer in text
  * - `inputText`: renders the input as the first message; absent for the
  *   default of the role
+ * - `breakpoints`: what a run stops before
  * - `retry`: absent for the default schedule
  *
  * @category models
@@ -58,6 +60,7 @@ export interface AgentSpec {
   readonly report: AnyCodec | undefined
   readonly inputText: ((input: any) => string) | undefined
   readonly tools: ReadonlyArray<ToolSource>
+  readonly breakpoints: ReadonlyArray<Breakpoint>
   readonly subagents: ReadonlyArray<AgentSpec>
   readonly delegation: DelegationConfig
   readonly childFailure: ChildFailurePolicy
@@ -104,6 +107,7 @@ export const make = (
     report: base.report,
     inputText: undefined,
     tools: [],
+    breakpoints: [],
     subagents: [],
     delegation: {},
     childFailure: {},
@@ -147,6 +151,15 @@ export const addTools = (self: AgentSpec, source: ToolSource): AgentSpec =>
   update(self, { tools: [...self.tools, source] })
 
 /**
+ * Replaces what a run stops before.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const withBreakpoints = (self: AgentSpec, breakpoints: ReadonlyArray<Breakpoint>): AgentSpec =>
+  update(self, { breakpoints: [...breakpoints] })
+
+/**
  * Adds subagents after those that are there, and merges bounds by field.
  *
  * @category combinators
@@ -170,9 +183,8 @@ export const withModel = (self: AgentSpec, modelId: string | undefined, settings
 
 // Freezes the parts that are plain data; schemas, tools, schedules and effects look after themselves.
 const freeze = (spec: AgentSpec): AgentSpec => {
-  for (const part of [spec.settings, spec.tools, spec.subagents, spec.delegation, spec.childFailure, spec.budget]) {
-    Object.freeze(part)
-  }
+  const { breakpoints, budget, childFailure, delegation, settings, subagents, tools } = spec
+  for (const part of [breakpoints, budget, childFailure, delegation, settings, subagents, tools]) Object.freeze(part)
   return Object.freeze(spec)
 }
 

@@ -9,6 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import type { AgentSpec, AnyCodec, RetrySchedule } from "../definition/AgentSpec.ts"
+import * as Breakpoint from "../definition/Breakpoint.ts"
 import * as Shape from "../loop/Shape.ts"
 import { Mandate } from "../service/Mandate.ts"
 import { ModelRegistry } from "../service/ModelRegistry.ts"
@@ -95,6 +96,7 @@ const bindOne: (
     ...loopTools.map((tool) => tool.definition),
     ...(answerCodec === undefined || answer?.native !== undefined ? [] : [BindAnswer.submitTool(answerCodec)])
   ]
+  report(DefinitionCheck.breakpoints(spec, loopTools.map((tool) => tool.definition.name)))
   report(SchemaCheck.problems(client, offered, answer?.native, subagents))
   const bound: BoundSpec = {
     runtime: Context.get(family.context, Mandate),
@@ -124,6 +126,7 @@ const bindOne: (
       tools: new Map(loopTools.map((tool) => [tool.definition.name, tool])),
       offered,
       answer,
+      breakpoint: Breakpoint.compile(spec.breakpoints),
       retry: spec.retry ?? defaultRetry,
       context: family.context as Context.Context<never>
     }

@@ -21,8 +21,10 @@ import * as ActiveRun from "../loop/ActiveRun.ts"
 import type { Branch } from "../loop/Branch.ts"
 import type { Drive } from "../loop/Drive.ts"
 import * as Journal from "../loop/Journal.ts"
+import * as OpenRun from "../loop/OpenRun.ts"
 import { request } from "../run/Runnable.ts"
 import * as StoredRun from "../run/StoredRun.ts"
+import * as CorruptRow from "../service/CorruptRow.ts"
 import type { DriveEnd } from "../service/RunHost.ts"
 import type { LoadedRun } from "../service/RunRow.ts"
 import * as Budget from "../values/Budget.ts"
@@ -32,6 +34,7 @@ import type { NewEvent } from "../values/RunEvent.ts"
 import { inherited } from "../values/RunOutcome.ts"
 import * as Usage from "../values/Usage.ts"
 import * as Slots from "./Slots.ts"
+import * as TaskMessage from "./TaskMessage.ts"
 import { conclude, type Lost, type Task, taskPlace } from "./TaskResult.ts"
 
 /**
@@ -41,10 +44,23 @@ import { conclude, type Lost, type Task, taskPlace } from "./TaskResult.ts"
  * @since 0.1.0
  */
 export const run = (self: Task): Effect.Effect<Branch, Lost> =>
-  Effect.flatMap(settledBefore(self), (end) =>
-    end === undefined
-      ? inSlot(self, Effect.flatMap(child(self), (ended) => conclude(self, ended)))
-      : conclude(self, end))
+  Effect.flatMap(before(self), ({ end, isThere }) => {
+    if (end !== undefined) return conclude(self, end)
+    if (!isThere && self.drive.meter?.takeChild() === false) return Effect.succeed(outOfChildRuns(self))
+    return inSlot(self, Effect.flatMap(child(self), (ended) => conclude(self, ended)))
+  })
+
+const outOfChildRuns = ({ drive: { meter, run } }: Task): Branch => ({
+  _tag: "Done",
+  result: {
+    output: TaskMessage.error(
+      "TreeBudgetExceeded",
+      `All runs together may start ${meter?.budget.maxChildRuns ?? 0} child runs, and have`,
+      run.limits.maxReportBytes
+    ),
+    isError: true
+  }
+})
 
 // The slot is free again when the result is recorded, so that a watcher never sees more children than the bound.
 const inSlot = (self: Task, work: Effect.Effect<Branch, Lost>): Effect.Effect<Branch, Lost> =>
@@ -85,38 +101,55 @@ const starting = ({ call, drive: { run }, subagent, task }: Task): ActiveRun.Sta
   }
 }
 
-// Only a drive that goes on with a run can meet a child that ended before.
-const settledBefore = Effect.fnUntraced(function*(self: Task): Effect.fn.Return<DriveEnd | undefined, Lost> {
-  if (!self.drive.isRecovery) return undefined
-  const childRunId = Ids.runId(Ids.childThreadId(self.drive.run.runId, self.call.key), 0)
-  const loaded = yield* self.drive.runtime.store.load(childRunId)
-  return loaded === undefined ? undefined : standing(self, loaded)
-})
+interface Before {
+  readonly isThere: boolean
+  readonly end: DriveEnd | undefined
+}
+
+// Only a drive that goes on with a run can meet a child that is there already.
+const before = (self: Task): Effect.Effect<Before, Lost> =>
+  self.drive.isRecovery
+    ? Effect.map(stored(self), (loaded) => ({
+      isThere: loaded !== undefined,
+      end: loaded === undefined ? undefined : standing(self, loaded)
+    }))
+    : Effect.succeed(nothingBefore)
+
+const nothingBefore: Before = { isThere: false, end: undefined }
+
+const stored = ({ call, drive }: Task): Effect.Effect<LoadedRun | undefined, Lost> =>
+  drive.runtime.store.load(Ids.runId(Ids.childThreadId(drive.run.runId, call.key), 0))
 
 // How a child that is not to be driven stands; nothing for one that is.
 const standing = ({ policy, subagent }: Task, { row }: LoadedRun): DriveEnd | undefined => {
-  if (row.state === "Suspended") return { _tag: "Suspended", usage: noUsage, pending: [] }
-  if (row.state === "Settled") {
-    return Result.match(Result.all([StoredRun.outcome(row), StoredRun.usage(row)]), {
-      onSuccess: ([outcome, usage]) => ({ _tag: "Settled", outcome, usage }),
-      onFailure: corrupt
-    })
+  const state = StoredRun.state(row)
+  if (Result.isFailure(state)) return corrupt(state.failure)
+  switch (state.success) {
+    case "Running":
+      return undefined
+    case "Suspended":
+      return { _tag: "Suspended", usage: noUsage, pending: [] }
+    case "Settled":
+      return Result.match(Result.all([StoredRun.outcome(row), StoredRun.usage(row)]), {
+        onSuccess: ([outcome, usage]) => ({ _tag: "Settled", outcome, usage }),
+        onFailure: corrupt
+      })
+    case "Failed":
+      return Result.match(StoredRun.failure(row), {
+        onFailure: corrupt,
+        onSuccess: (failure) => {
+          const known = inherited(subagent.agent.id, failure)
+          return known !== undefined && action(policy, known.failure) === "tool-error"
+            ? { _tag: "Failed", failure, usage: noUsage }
+            : undefined
+        }
+      })
   }
-  if (row.state === "Running") return undefined
-  return Result.match(StoredRun.failure(row), {
-    onFailure: corrupt,
-    onSuccess: (failure) => {
-      const known = inherited(subagent.agent.id, failure)
-      return known !== undefined && action(policy, known.failure) === "tool-error"
-        ? { _tag: "Failed", failure, usage: noUsage }
-        : undefined
-    }
-  })
 }
 
-const corrupt = (detail: StoredRun.Corrupt): DriveEnd => ({
+const corrupt = (row: CorruptRow.CorruptRow): DriveEnd => ({
   _tag: "Failed",
-  failure: { _tag: "CorruptRun", ...detail },
+  failure: CorruptRow.failure(row),
   usage: noUsage
 })
 
@@ -147,7 +180,7 @@ const child = Effect.fnUntraced(function*(self: Task): Effect.fn.Return<DriveEnd
   }
   const end = standing(self, loaded)
   if (end !== undefined) return end
-  const open = StoredRun.open(loaded)
+  const open = OpenRun.decode(loaded)
   if (Result.isFailure(open)) return corrupt(open.failure)
   if (loaded.row.state === "Failed") {
     yield* runtime.store.reopen(ActiveRun.fence(open.success.run, loaded.epoch), [])
@@ -155,22 +188,37 @@ const child = Effect.fnUntraced(function*(self: Task): Effect.fn.Return<DriveEnd
   const activeMillis = StoredRun.activeMillis(loaded.row, open.success.records)
   return subagent.shape === loaded.row.shape
     ? yield* driven(self, open.success, loaded.epoch, activeMillis)
-    : corrupt({
-      threadId: fresh.threadId,
-      runId: started.runId,
-      detail: `it was started by another shape of "${subagent.agent.id}"`
-    })
+    : corrupt(
+      new CorruptRow.CorruptRow({
+        threadId: fresh.threadId,
+        runId: started.runId,
+        detail: `it was started by another shape of "${subagent.agent.id}"`
+      })
+    )
 })
 
-const driven = ({ drive, subagent }: Task, open: StoredRun.OpenRun, epoch: number, activeMillis: number) =>
-  Effect.flatten(Effect.flatMap(
+const driven = Effect.fnUntraced(function*(
+  self: Task,
+  open: OpenRun.OpenRun,
+  epoch: number,
+  activeMillis: number
+): Effect.fn.Return<DriveEnd, Lost> {
+  const { drive, subagent } = self
+  const wait = yield* Effect.flatMap(
     request(drive.runtime, subagent.agent, {
       ...open,
       epoch,
       earlier: [],
       activeMillis,
+      meter: drive.meter,
       streaming: drive.streaming,
       isRecovery: open.records.steps.size > 0
     }),
     drive.runtime.host.drive
-  ))
+  )
+  const end = yield* wait
+  if (end._tag !== "Lost") return end
+  // Another process may have cancelled this child alone; then it has an end, and this run goes on.
+  const loaded = yield* stored(self)
+  return loaded?.row.state === "Settled" ? standing(self, loaded) ?? end : end
+})

@@ -36,6 +36,20 @@ export const problems = (spec: AgentSpec, tools: ReadonlyArray<Tool.Any>): Reado
   ...toolProblems(spec, tools)
 ]
 
+/**
+ * Breakpoints of a definition that name none of its tools.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const breakpoints = ({ breakpoints }: AgentSpec, tools: ReadonlyArray<string>): ReadonlyArray<Found> =>
+  breakpoints.flatMap((at) =>
+    typeof at !== "string" || tools.includes(at) ? [] : [{
+      kind: "InvalidSetting" as const,
+      message: `the breakpoint ${JSON.stringify(at)} names no tool; tools: ${tools.join(", ") || "none"}`
+    }]
+  )
+
 const identity = ({ description, id, role }: AgentSpec): ReadonlyArray<Found> => [
   ...(isAgentId(id) ? [] : [{
     kind: "InvalidId" as const,

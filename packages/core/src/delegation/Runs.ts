@@ -6,6 +6,8 @@
  */
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
+import * as CancelRun from "../run/CancelRun.ts"
+import * as RecoverRun from "../run/RecoverRun.ts"
 import * as ResumeRun from "../run/ResumeRun.ts"
 import * as RunFailure from "../run/RunFailure.ts"
 import * as StartRun from "../run/StartRun.ts"
@@ -74,10 +76,17 @@ export interface Runs<in I, out A, out O> {
    */
   readonly resume: (threadId: string, answers: ReadonlyArray<Answer>) => Effect.Effect<A, RunError>
 
-  /** Goes on with a run that failed, or whose process is gone. */
-  readonly recover: (threadId: string) => Effect.Effect<A, RunError>
+  /**
+   * Goes on with a run that failed, or whose process is gone. A thread that is
+   * held is waited for, one lease time at most; `force` takes it over at once,
+   * and whoever drove the run writes nothing more.
+   */
+  readonly recover: (threadId: string, options?: { readonly force?: boolean }) => Effect.Effect<A, RunError>
 
-  /** Cancels the open run of a thread, or one child of it by its thread id. */
+  /**
+   * Cancels the open run of a thread, or one child of it by its thread id. A
+   * suspended run is driven on after the cancel of a child, and not waited for.
+   */
   readonly cancel: (threadId: string, options?: { readonly child?: string }) => Effect.Effect<void, RunError>
 
   /** How the last run of a thread stands. */
@@ -132,13 +141,13 @@ export const make = <I, A, O>(
   const cancelling = (started: StartRun.Started) =>
     Effect.onInterrupt(
       outcome(started),
-      () => Effect.ignore(ThreadVerbs.cancelRun(runtime, { ...started, state: "Running" }))
+      () => Effect.ignore(CancelRun.run(runtime, { ...started, state: "Running" }))
     )
   const handle = (started: StartRun.Started): RunHandle<A> => ({
     threadId: started.threadId,
     runId: started.runId,
     await: outcome(started),
-    cancel: ThreadVerbs.cancelRun(runtime, { ...started, state: "Running" }),
+    cancel: CancelRun.run(runtime, { ...started, state: "Running" }),
     events: WatchRun.events(runtime, started, started.sequence - 1)
   })
   return {
@@ -168,14 +177,17 @@ export const make = <I, A, O>(
           (started) => restore(cancelling(started))
         )
       ),
-    recover: (threadId) =>
+    recover: (threadId, options) =>
       Effect.uninterruptibleMask((restore) =>
         Effect.flatMap(
-          restore(ThreadVerbs.recover(runtime, spec, threadId)),
+          restore(RecoverRun.recover(runtime, spec, threadId, options?.force === true ? "force" : "wait")),
           (started) => restore(cancelling(started))
         )
       ),
-    cancel: (threadId, options) => ThreadVerbs.cancel(runtime, threadId, options?.child),
+    cancel: (threadId, options) =>
+      options?.child === undefined
+        ? CancelRun.root(runtime, threadId)
+        : CancelRun.child(runtime, spec, threadId, options.child),
     status: (threadId) =>
       Effect.flatMap(ThreadVerbs.lastRun(runtime, threadId), (row) => Standing.current<O>(spec, row)),
     history: (threadId) =>

@@ -8,6 +8,7 @@ import * as Pending from "../loop/Pending.ts"
 import * as Transcript from "../loop/Transcript.ts"
 import * as RunFailure from "../run/RunFailure.ts"
 import * as StoredRun from "../run/StoredRun.ts"
+import * as ThreadVerbs from "../run/ThreadVerbs.ts"
 import type { RunRow } from "../service/RunRow.ts"
 import type * as Ids from "../values/Ids.ts"
 import type { RunError } from "../values/RunError.ts"
@@ -100,9 +101,7 @@ export const settledRun = Effect.fnUntraced(function*<O>(
 })
 
 const openUsage = Effect.fnUntraced(function*({ runtime }: BoundSpec, row: RunRow) {
-  const loaded = yield* RunFailure.fromStore(row.threadId)(runtime.store.load(row.runId))
-  if (loaded === undefined) return yield* RunFailure.fail({ _tag: "UnknownThread", threadId: row.threadId })
-  return Transcript.usage(StoredRun.transcript(yield* RunFailure.decoded(StoredRun.open(loaded)), ""))
+  return Transcript.usage(StoredRun.transcript(yield* ThreadVerbs.loadOpen(runtime, row), ""))
 })
 
 const answer = <O>(spec: BoundSpec, place: Place, json: unknown): Effect.Effect<O, RunError> =>

@@ -10,6 +10,7 @@ import * as ActiveRun from "../loop/ActiveRun.ts"
 import type { Branch, Done } from "../loop/Branch.ts"
 import type { Drive, ToolCall } from "../loop/Drive.ts"
 import * as TreeClose from "../run/TreeClose.ts"
+import * as CorruptRow from "../service/CorruptRow.ts"
 import type { DriveEnd } from "../service/RunHost.ts"
 import { Fenced, type StoreError } from "../service/RunStore.ts"
 import { action, type ChildFailure, type ChildFailurePolicy } from "../values/ChildFailure.ts"
@@ -89,8 +90,11 @@ const failedChild = Effect.fnUntraced(function*(self: Task, failure: Failure): E
   const childRunId = Ids.runId(Ids.childThreadId(drive.run.runId, self.call.key), 0)
   const tree = yield* runtime.store.seize(childRunId, lease)
   const top = { outcome: closedAs(known.failure), notRun: "the run was closed after a failure", at: lease.now }
-  const planned = yield* TreeClose.plan(runtime.store, tree, top)
-  if (Result.isFailure(planned)) return { _tag: "Fail", failure: { _tag: "CorruptRun", ...planned.failure } }
+  const planned = yield* Effect.result(TreeClose.plan(runtime.store, tree, top))
+  if (Result.isFailure(planned)) {
+    if (planned.failure._tag === "StoreError") return yield* planned.failure
+    return { _tag: "Fail", failure: CorruptRow.failure(planned.failure) }
+  }
   const plan = planned.success
   const close = plan.runs.map(({ fence, settlement }) => ({ runId: fence.runId, settlement }))
   return { ...toolError(self, known.failure, plan.usage.tree, plan.events), close }

@@ -8,6 +8,7 @@ import type * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type * as Result from "effect/Result"
 import type { RetrySchedule } from "../definition/AgentSpec.ts"
+import type { BreakpointCall } from "../definition/Breakpoint.ts"
 import type { Mandate } from "../service/Mandate.ts"
 import type { ModelClient } from "../service/ModelClient.ts"
 import type { Fenced, StoreError } from "../service/RunStore.ts"
@@ -18,6 +19,7 @@ import type { ModelRequest, ModelSettings, ModelTool } from "../values/ModelRequ
 import type { ActiveRun } from "./ActiveRun.ts"
 import type { Branch } from "./Branch.ts"
 import type { Journal } from "./Journal.ts"
+import type { TreeMeter } from "./TreeMeter.ts"
 
 /**
  * One drive of one run.
@@ -28,6 +30,7 @@ import type { Journal } from "./Journal.ts"
  * - `streaming`: models are asked in pieces where they can
  * - `now`: time in milliseconds, on the drive's clock
  * - `activeMillis`: active time of the run so far, former drives included
+ * - `meter`: what the tree of the run has spent; absent without a tree budget
  *
  * @category models
  * @since 0.1.0
@@ -37,6 +40,7 @@ export interface Drive {
   readonly agent: CompiledAgent
   readonly runtime: Mandate["Service"]
   readonly journal: Journal
+  readonly meter: TreeMeter | undefined
   readonly isRecovery: boolean
   readonly streaming: boolean
   readonly now: () => number
@@ -73,6 +77,8 @@ export interface TypedAnswer {
  * - `answer`: the typed answer; absent for an agent that answers in text
  * - `offered`: all tools as the model sees them, `submit_report` included
  *   where the typed answer is not native
+ * - `breakpoint`: whether the run stops before a call; absent for an agent
+ *   without breakpoints. Fails closed
  * - `context`: the services captured at bind. A drive sees these, and of its
  *   surroundings only the clock, the tracer, the loggers and the randomness
  *
@@ -87,6 +93,7 @@ export interface CompiledAgent {
   readonly tools: ReadonlyMap<string, LoopTool>
   readonly offered: ReadonlyArray<ModelTool>
   readonly answer: TypedAnswer | undefined
+  readonly breakpoint: ((call: BreakpointCall) => Effect.Effect<boolean>) | undefined
   readonly retry: RetrySchedule
   readonly context: Context.Context<never>
 }

@@ -14,14 +14,12 @@
  *
  * @since 0.1.0
  */
-import * as Result from "effect/Result"
-import * as Schema from "effect/Schema"
-import { Answer } from "../values/Answer.ts"
+import type { Record } from "../service/RunRow.ts"
 import * as Ids from "../values/Ids.ts"
-import { InterruptRequest } from "../values/Interrupt.ts"
+import type { InterruptRequest } from "../values/Interrupt.ts"
 import * as Json from "../values/Json.ts"
 import type { AssistantPart } from "../values/Message.ts"
-import type { StepRecord } from "../values/RunRecord.ts"
+import type { InterruptRecord, StepRecord } from "../values/RunRecord.ts"
 import type { Records } from "./Journal.ts"
 
 /**
@@ -49,6 +47,14 @@ export const answerKey = (id: string): string => `a/${id}`
 export const decisionKey = (call: Ids.CallKey): string => `d/${call}`
 
 /**
+ * Key of the decision that no breakpoint stands before a call.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const breakpointKey = (call: Ids.CallKey): string => `d/${call}/breakpoint`
+
+/**
  * Key of the `n`th start of a call that must not run twice.
  *
  * @category constructors
@@ -57,15 +63,26 @@ export const decisionKey = (call: Ids.CallKey): string => `d/${call}`
 export const startKey = (call: Ids.CallKey, n: number): string => `d/${call}/start${n}`
 
 /**
+ * Puts a request among the records of a run, and gives the record to append.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const ask = (records: Records, id: Ids.InterruptId, request: InterruptRequest, askedAt: number): Record => {
+  const asked: InterruptRecord = { request, askedAt }
+  records.requests.set(id, asked)
+  return { key: requestKey(id), json: JSON.stringify(asked) }
+}
+
+/**
  * An open interrupt of a run, under the id the run gives it.
  *
  * @category models
  * @since 0.1.0
  */
-export interface OpenInterrupt {
+export interface OpenInterrupt extends InterruptRecord {
   readonly id: Ids.InterruptId
   readonly call: Ids.CallKey
-  readonly request: InterruptRequest
 }
 
 /**
@@ -74,15 +91,11 @@ export interface OpenInterrupt {
  * @category getters
  * @since 0.1.0
  */
-export const open = (records: Records): ReadonlyArray<OpenInterrupt> =>
-  [...records.values].flatMap(([key, value]) => {
-    const id = key.slice(2)
-    if (!key.startsWith("i/") || records.values.has(answerKey(id)) || !isInterruptId(id)) return []
-    return Result.match(decodeRequest(value), {
-      onFailure: () => [],
-      onSuccess: (request) => [{ id, call: id.slice(0, id.indexOf(":")) as Ids.CallKey, request }]
-    })
-  }).sort((a, b) => Ids.compareCalls(a.call, b.call))
+export const open = ({ answers, requests }: Records): ReadonlyArray<OpenInterrupt> =>
+  [...requests]
+    .filter(([id]) => !answers.has(id))
+    .map(([id, asked]) => ({ ...asked, id, call: Ids.callOf(id) }))
+    .sort((a, b) => Ids.compareCalls(a.call, b.call))
 
 /**
  * Whether a call waits.
@@ -90,18 +103,9 @@ export const open = (records: Records): ReadonlyArray<OpenInterrupt> =>
  * @category getters
  * @since 0.1.0
  */
-export const isOpen = (records: Records, call: Ids.CallKey): boolean =>
-  records.values.size > 0 && open(records).some((interrupt) => interrupt.call === call)
-
-/**
- * The answer to an interrupt, if it has one.
- *
- * @category getters
- * @since 0.1.0
- */
-export const answer = (records: Records, id: Ids.InterruptId): Answer | undefined => {
-  const stored = records.values.get(answerKey(id))
-  return stored === undefined ? undefined : Result.getOrUndefined(decodeAnswer(stored))
+export const isOpen = ({ answers, requests }: Records, call: Ids.CallKey): boolean => {
+  for (const id of requests.keys()) if (!answers.has(id) && Ids.callOf(id) === call) return true
+  return false
 }
 
 /**
@@ -111,10 +115,8 @@ export const answer = (records: Records, id: Ids.InterruptId): Answer | undefine
  * @category getters
  * @since 0.1.0
  */
-export const reentries = (records: Records, call: Ids.CallKey): number =>
-  [...records.values.keys()].filter((key) =>
-    key.startsWith(answerKey(`${call}:question`)) || key.startsWith(answerKey(`${call}:uncertain`))
-  ).length
+export const reentries = ({ answers }: Records, call: Ids.CallKey): number =>
+  [...answers.keys()].filter((id) => id.startsWith(`${call}:question`) || id.startsWith(`${call}:uncertain`)).length
 
 /**
  * A step as it goes on after answers: arguments that were edited are shown in
@@ -125,13 +127,13 @@ export const reentries = (records: Records, call: Ids.CallKey): number =>
  * @since 0.1.0
  */
 export const edited = (record: StepRecord, step: number, records: Records): StepRecord => {
-  if (records.values.size === 0) return record
+  if (records.answers.size === 0) return record
   let index = -1
   let hasEdit = false
   const parts = record.response.parts.map((part): AssistantPart => {
     if (part.type !== "tool-call" || part.providerExecuted === true) return part
     index++
-    const given = answer(records, Ids.interruptId(Ids.callKey(step, index), "approval", 0))
+    const given = records.answers.get(Ids.interruptId(Ids.callKey(step, index), "approval", 0))
     if (given?._tag !== "Edit") return part
     hasEdit = true
     return { ...part, arguments: Json.canonical(given.arguments) }
@@ -141,7 +143,3 @@ export const edited = (record: StepRecord, step: number, records: Records): Step
 
 const withoutMetadata = <A extends AssistantPart>({ providerMetadata: _, ...part }: A) =>
   part as unknown as AssistantPart
-
-const isInterruptId = Schema.is(Ids.InterruptId)
-const decodeRequest = Schema.decodeUnknownResult(InterruptRequest)
-const decodeAnswer = Schema.decodeUnknownResult(Answer)

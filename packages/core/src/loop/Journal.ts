@@ -20,13 +20,24 @@ import * as Schema from "effect/Schema"
 import type { Mandate } from "../service/Mandate.ts"
 import type { Events, Fence, Record, Settlement } from "../service/RunRow.ts"
 import type { Fenced, StoreError } from "../service/RunStore.ts"
+import { Answer } from "../values/Answer.ts"
+import * as Ids from "../values/Ids.ts"
 import type { Json } from "../values/Json.ts"
 import type { DurableEvent, LiveEvent, NewEvent, Origin } from "../values/RunEvent.ts"
-import { ResultRecord, StepRecord } from "../values/RunRecord.ts"
+import { InterruptRecord, ResultRecord, StepRecord } from "../values/RunRecord.ts"
 import * as SchemaIssues from "../values/SchemaIssues.ts"
+import * as Usage from "../values/Usage.ts"
 
 /**
  * Records of a run, decoded.
+ *
+ * **Details**
+ *
+ * - `steps`, `results`: by their whole key, model responses and results of
+ *   calls
+ * - `requests`, `answers`: by the id of their interrupt, what calls wait or
+ *   waited on, and what was answered
+ * - `values`: by their whole key, all others
  *
  * @category models
  * @since 0.1.0
@@ -34,6 +45,8 @@ import * as SchemaIssues from "../values/SchemaIssues.ts"
 export interface Records {
   readonly steps: Map<string, StepRecord>
   readonly results: Map<string, ResultRecord>
+  readonly requests: Map<Ids.InterruptId, InterruptRecord>
+  readonly answers: Map<Ids.InterruptId, Answer>
   readonly values: Map<string, Json>
 }
 
@@ -109,7 +122,13 @@ export const make = (runtime: Mandate["Service"], origin: Origin, fence: Fence, 
  * @category constructors
  * @since 0.1.0
  */
-export const empty = (): Records => ({ steps: new Map(), results: new Map(), values: new Map() })
+export const empty = (): Records => ({
+  steps: new Map(),
+  results: new Map(),
+  requests: new Map(),
+  answers: new Map(),
+  values: new Map()
+})
 
 /**
  * Decodes stored records. Fails with the key of the first one that cannot be
@@ -134,7 +153,19 @@ export const decode = (stored: ReadonlyArray<Record>): Result.Result<Records, st
  * @since 0.1.0
  */
 export const encode = (events: ReadonlyArray<NewEvent>): Events =>
-  events.map((event) => ({ runId: event.runId, json: JSON.stringify(event) }))
+  events.map((event) => ({ runId: event.runId, json: JSON.stringify(withStoredUsage(event)) }))
+
+const withStoredUsage = (event: NewEvent): object => {
+  switch (event._tag) {
+    case "RunSettled":
+      return { ...event, usage: Usage.storedRun(event.usage) }
+    case "ModelCallCompleted":
+    case "TaskSettled":
+      return { ...event, usage: Usage.stored(event.usage) }
+    default:
+      return event
+  }
+}
 
 /**
  * Events with the numbers that the store gave them.
@@ -147,20 +178,31 @@ export const numbered = (events: ReadonlyArray<NewEvent>, sequence: number): Rea
 
 const decodeStep = Schema.decodeUnknownResult(Schema.fromJsonString(StepRecord))
 const decodeResult = Schema.decodeUnknownResult(Schema.fromJsonString(ResultRecord))
+const decodeRequest = Schema.decodeUnknownResult(Schema.fromJsonString(InterruptRecord))
+const decodeAnswer = Schema.decodeUnknownResult(Schema.fromJsonString(Answer))
 const decodeValue = Schema.decodeUnknownResult(Schema.fromJsonString(Schema.Json))
+const isInterruptId = Schema.is(Ids.InterruptId)
 
 const decodeInto = (records: Records, key: string, json: string): Result.Result<unknown, string> => {
-  const store = <A>(into: Map<string, A>, decoded: Result.Result<A, Schema.SchemaError>) =>
+  const store = <K, A>(into: Map<K, A>, key: K, decoded: Result.Result<A, Schema.SchemaError>) =>
     Result.mapBoth(decoded, {
       onSuccess: (value) => into.set(key, value),
       onFailure: (error) => SchemaIssues.lines(error).join("; ")
     })
+  const storeInterrupt = <A>(into: Map<Ids.InterruptId, A>, decoded: Result.Result<A, Schema.SchemaError>) => {
+    const id = key.slice(2)
+    return isInterruptId(id) ? store(into, id, decoded) : Result.fail("its key names no interrupt")
+  }
   switch (key.split("/", 1)[0]) {
     case "m":
-      return store(records.steps, decodeStep(json))
+      return store(records.steps, key, decodeStep(json))
     case "t":
-      return store(records.results, decodeResult(json))
+      return store(records.results, key, decodeResult(json))
+    case "i":
+      return storeInterrupt(records.requests, decodeRequest(json))
+    case "a":
+      return storeInterrupt(records.answers, decodeAnswer(json))
     default:
-      return store(records.values, decodeValue(json))
+      return store(records.values, key, decodeValue(json))
   }
 }

@@ -17,10 +17,11 @@
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
+import * as CorruptRow from "../service/CorruptRow.ts"
 import type { DriveEnd } from "../service/RunHost.ts"
 import type { Fenced, StoreError } from "../service/RunStore.ts"
 import * as Ids from "../values/Ids.ts"
-import type { Message } from "../values/Message.ts"
+import { type Message, toolCalls } from "../values/Message.ts"
 import type { ModelError } from "../values/ModelError.ts"
 import type { NewEvent } from "../values/RunEvent.ts"
 import type { Failure, Settled } from "../values/RunOutcome.ts"
@@ -67,26 +68,40 @@ const steps = Effect.fnUntraced(function*(
     let record = journal.records.steps.get(stepKey(step))
     let json: string | undefined
     if (record === undefined) {
+      if (self.meter?.isOutOfTokens() === true) {
+        return yield* settle(self, transcript, NextStep.outOfTreeTokens.outcome, [])
+      }
       Transcript.flushReask(transcript)
       const asked = yield* ModelStep.run(self, transcript.messages, step, ids)
       if (Result.isFailure(asked)) {
+        self.meter?.addTokens(asked.failure.spent)
         transcript.own = Usage.add(transcript.own, asked.failure.spent)
         const spent = Usage.add(run.spent, asked.failure.spent)
         return yield* fail(self, transcript, modelFailed(asked.failure.error), spent)
       }
       record = asked.success.record
       json = asked.success.json
+      self.meter?.addTokens(record.usage)
     }
     record = Interrupts.edited(record, step, journal.records)
     CallIds.addAll(ids, record.response.parts)
     Transcript.addStep(transcript, record)
     const responded = json === undefined ? [] : [modelCallCompleted(self, step, record)]
-    const next = NextStep.after(record, transcript, run.limits, run.budget)
+    const next = NextStep.after(
+      record,
+      transcript,
+      run.limits,
+      run.budget,
+      json === undefined ? undefined : self.meter
+    )
     if (next._tag === "End") {
       Transcript.addResults(transcript, record, () => undefined, next.notRun)
       return yield* settle(self, transcript, next.outcome, responded)
     }
-    if (json !== undefined) yield* journal.append({ records: [{ key: stepKey(step), json }], events: responded })
+    if (json !== undefined) {
+      if (next._tag === "Calls") self.meter?.takeCalls(toolCalls(record.response.parts).length)
+      yield* journal.append({ records: [{ key: stepKey(step), json }], events: responded })
+    }
     if (next._tag === "Calls") {
       const branches = yield* ToolCalls.run(self, step, record, tasks)
       const failure = branches.find((branch) => branch._tag === "Fail")
@@ -125,7 +140,7 @@ const settle = (
     self.journal.settle(
       {
         outcome: JSON.stringify(outcome),
-        usage: JSON.stringify(usage),
+        usage: JSON.stringify(Usage.storedRun(usage)),
         messages: JSON.stringify(messages),
         activeMillis: self.activeMillis()
       },
@@ -144,7 +159,11 @@ const fail = (
 ): Effect.Effect<DriveEnd, Fenced | StoreError> =>
   Effect.as(
     self.journal.fail(
-      { outcome: JSON.stringify(failure), usage: JSON.stringify(spent), activeMillis: self.activeMillis() },
+      {
+        outcome: JSON.stringify(failure),
+        usage: JSON.stringify(Usage.stored(spent)),
+        activeMillis: self.activeMillis()
+      },
       [{ ...ActiveRun.origin(self.run), at: self.now(), _tag: "RunFailed", reason: failure._tag }]
     ),
     { _tag: "Failed", failure, usage: Transcript.usage(transcript) }
@@ -155,19 +174,25 @@ const suspend = (
   self: Drive,
   transcript: Transcript.Transcript
 ): Effect.Effect<DriveEnd, Fenced | StoreError> =>
-  Effect.flatMap(Pending.list(self.runtime.store, self.run.runId), (pending) =>
-    Effect.as(
-      self.journal.suspend(
-        { usage: JSON.stringify(self.run.spent), activeMillis: self.activeMillis() },
-        [{
-          ...ActiveRun.origin(self.run),
-          at: self.now(),
-          _tag: "RunSuspended",
-          pending: pending.map(({ id }) => id)
-        }]
+  Effect.matchEffect(Pending.list(self.runtime.store, self.run.runId), {
+    onSuccess: (pending) =>
+      Effect.as(
+        self.journal.suspend(
+          { usage: JSON.stringify(Usage.stored(self.run.spent)), activeMillis: self.activeMillis() },
+          [{
+            ...ActiveRun.origin(self.run),
+            at: self.now(),
+            _tag: "RunSuspended",
+            pending: pending.map(({ id }) => id)
+          }]
+        ),
+        { _tag: "Suspended" as const, usage: Transcript.usage(transcript), pending }
       ),
-      { _tag: "Suspended", usage: Transcript.usage(transcript), pending }
-    ))
+    onFailure: (error): Effect.Effect<DriveEnd, Fenced | StoreError> =>
+      error._tag === "StoreError"
+        ? Effect.fail(error)
+        : fail(self, transcript, CorruptRow.failure(error), self.run.spent)
+  })
 
 const modelFailed = (error: ModelError): Failure => ({
   _tag: "ModelFailed",

@@ -1,6 +1,8 @@
 /**
  * What comes after a model response. Pure: the same records under the same
  * stored limits give the same decision, whenever and wherever they are read.
+ * Only a response that is not recorded yet is also held against what its tree
+ * has spent; a recorded one has passed.
  *
  * @since 0.1.0
  */
@@ -11,6 +13,7 @@ import type { Settled } from "../values/RunOutcome.ts"
 import type { StepRecord } from "../values/RunRecord.ts"
 import * as Usage from "../values/Usage.ts"
 import type { Transcript } from "./Transcript.ts"
+import type { TreeMeter } from "./TreeMeter.ts"
 
 /**
  * What comes next: another model call, the calls of the response, or the end.
@@ -31,7 +34,9 @@ export type NextStep =
  * **Details**
  *
  * The first that applies, in this order: the stop reason, an answer that
- * decodes, tokens, tool calls, re-asks, steps.
+ * decodes, tokens, tool calls, re-asks, steps; of tokens and of calls the run's
+ * own limit comes before that of its tree. `meter` is absent for a recorded
+ * response.
  *
  * @category getters
  * @since 0.1.0
@@ -40,7 +45,8 @@ export const after = (
   record: StepRecord,
   transcript: Transcript,
   limits: RunLimits,
-  budget: ResolvedBudget
+  budget: ResolvedBudget,
+  meter: TreeMeter | undefined
 ): NextStep => {
   const { verdict } = record
   if (verdict._tag === "Blocked") {
@@ -50,9 +56,16 @@ export const after = (
   if (budget.maxTokens !== undefined && Usage.tokens(transcript.own) > budget.maxTokens) {
     return end({ _tag: "BudgetExceeded", limit: "tokens" }, "the token budget is used up")
   }
+  if (meter?.isOutOfTokens() === true) return outOfTreeTokens
   const calls = verdict._tag === "Calls" ? toolCalls(record.response.parts).length : 0
   if (budget.maxToolCalls !== undefined && transcript.own.toolCalls + calls > budget.maxToolCalls) {
     return end({ _tag: "BudgetExceeded", limit: "toolCalls" }, "the budget of tool calls is used up")
+  }
+  if (meter !== undefined && calls > 0 && !meter.hasCalls(calls)) {
+    return end(
+      { _tag: "BudgetExceeded", limit: "treeToolCalls" },
+      "the budget of tool calls of the whole tree is used up"
+    )
   }
   if (isRefused(record) && transcript.refusals > limits.reasks) {
     return end({ _tag: "InvalidReport", issues: issues(record) }, "")
@@ -61,6 +74,18 @@ export const after = (
     return end({ _tag: "StepLimitReached", maxSteps: limits.maxSteps }, "the step limit is reached")
   }
   return verdict._tag === "Calls" ? { _tag: "Calls" } : { _tag: "Model" }
+}
+
+/**
+ * The end of a run whose tree may call no model any more.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const outOfTreeTokens: Extract<NextStep, { readonly _tag: "End" }> = {
+  _tag: "End",
+  outcome: { _tag: "BudgetExceeded", limit: "treeTokens" },
+  notRun: "the token budget of the whole tree is used up"
 }
 
 const end = (outcome: Settled, notRun: string): NextStep => ({ _tag: "End", outcome, notRun })

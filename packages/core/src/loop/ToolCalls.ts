@@ -104,7 +104,7 @@ const dispatch = (
       failed("UnknownTool", `There is no tool "${name}"; tools: ${record.offered.join(", ") || "none"}`)
     )
   }
-  if (tool.needsApproval === undefined && tool.isAtMostOnce !== true) return tool.execute(call, drive)
+  if (!Gate.stands(drive, tool)) return tool.execute(call, drive)
   const args = decodeText(call.part.arguments)
   // What is no JSON is the tool's to refuse: it never runs.
   if (Result.isFailure(args)) return tool.execute(call, drive)

@@ -74,7 +74,7 @@ export const make = (
       ask: Effect.fnUntraced(function*(question, { answer }) {
         const id = Ids.interruptId(call.key, "question", asks++)
         const codec = Schema.toCodecJson(answer)
-        const given = Interrupts.answer(journal.records, id)
+        const given = journal.records.answers.get(id)
         if (given?._tag === "Reply") return yield* Effect.orDie(Schema.decodeUnknownEffect(codec)(given.value))
         if (openQuestion !== undefined) {
           return yield* Effect.die(
@@ -88,10 +88,9 @@ export const make = (
           question: question.toWellFormed(),
           answerSchema: Tool.getJsonSchemaFromSchema(answer) as Json
         }
-        const key = Interrupts.requestKey(id)
-        journal.records.values.set(key, request as unknown as Json)
+        const asked = Interrupts.ask(journal.records, id, request, drive.now())
         yield* Effect.catch(
-          journal.append({ records: [{ key, json: JSON.stringify(request) }], events: [] }),
+          journal.append({ records: [asked], events: [] }),
           (error) => stop({ _tag: "Lost", error })
         )
         return yield* stop({ _tag: "Wait" })

@@ -100,10 +100,21 @@ export const addResults = (
     const result = resultOf(index)
     if (result === undefined) return part(call, notRunResult(notRun))
     self.own = Usage.add(self.own, oneToolCall)
-    if (result.child !== undefined) self.children = Usage.add(self.children, result.child.usage)
+    if (result.child !== undefined) addChild(self, result.child.usage)
     return part(call, result)
   })
   self.messages.push({ role: "tool", content })
+}
+
+/**
+ * Adds the usage of a child's tree.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const addChild = (self: Transcript, tree: Usage.Usage): void => {
+  self.own = Usage.add(self.own, oneChildRun)
+  self.children = Usage.add(self.children, tree)
 }
 
 /**
@@ -167,6 +178,7 @@ interface Result {
 }
 
 const oneToolCall: Usage.Usage = { ...Usage.zero, toolCalls: 1 }
+const oneChildRun: Usage.Usage = { ...Usage.zero, childRuns: 1 }
 
 const notRunResult = (why: string): Result => ({ output: { type: "text", value: `not run: ${why}` }, isError: true })
 

@@ -25,9 +25,9 @@ import * as Effect from "effect/Effect"
 import type * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
-import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import * as Journal from "../loop/Journal.ts"
+import type { CorruptRow } from "../service/CorruptRow.ts"
 import type { RunEvents } from "../service/RunEvents.ts"
 import type { DriveEnd, DriveRequest, RunHost } from "../service/RunHost.ts"
 import type { LeaseRequest, LoadedRun } from "../service/RunRow.ts"
@@ -84,6 +84,13 @@ export const make = (options: {
     Deferred.doneUnsafe(run.done, Effect.succeed(end))
   }
 
+  const interruptInBackground = ({ fiber, timer }: LiveRun): void => {
+    timer?.interruptUnsafe()
+    if (fiber === undefined || fiber.pollUnsafe() !== undefined) return
+    lingering.add(fiber)
+    fiber.interruptUnsafe()
+  }
+
   const treeOf = (runId: string): ReadonlyArray<LiveRun> => {
     const top = live.get(runId)
     const below = [...live.values()].filter((run) => run.request.parentRunId === runId)
@@ -94,15 +101,11 @@ export const make = (options: {
   const settleTree = Effect.fnUntraced(function*(
     runId: string,
     top: { readonly outcome: Settled; readonly notRun: string }
-  ): Effect.fn.Return<TreeClose.Plan | undefined, StoreError | Fenced> {
+  ): Effect.fn.Return<TreeClose.Plan | undefined, StoreError | Fenced | CorruptRow> {
     const request = yield* lease
     const tree: ReadonlyArray<LoadedRun> = yield* store.seize(runId, request)
     if (tree.length === 0) return undefined
-    const planned = yield* TreeClose.plan(store, tree, { ...top, at: request.now })
-    if (Result.isFailure(planned)) {
-      return yield* new StoreError({ operation: `read the run "${planned.failure.runId}"` })
-    }
-    const plan = planned.success
+    const plan = yield* TreeClose.plan(store, tree, { ...top, at: request.now })
     const sequence = yield* store.close(plan.runs, Journal.encode(plan.events), plan.keepChildren)
     events.publish(plan.rootThreadId, Journal.numbered(plan.events, sequence))
     return plan
@@ -110,10 +113,7 @@ export const make = (options: {
 
   const close = (runs: ReadonlyArray<LiveRun>, runId: string, plan: TreeClose.Plan, outcome: Settled): void => {
     for (const run of runs) {
-      if (run.fiber !== undefined && run.fiber.pollUnsafe() === undefined) {
-        lingering.add(run.fiber)
-        run.fiber.interruptUnsafe()
-      }
+      interruptInBackground(run)
       finish(
         run,
         run.request.fence.runId === runId
@@ -149,7 +149,17 @@ export const make = (options: {
       })
     }))
 
-  const cancel = (runId: string): Effect.Effect<boolean, StoreError | Fenced> =>
+  const abandon = (runId: string): Effect.Effect<void> =>
+    Effect.sync(() => {
+      const runs = treeOf(runId)
+      for (const run of runs) run.isClosing = true
+      for (const run of runs) {
+        interruptInBackground(run)
+        finish(run, { _tag: "Lost" })
+      }
+    })
+
+  const cancel = (runId: string): Effect.Effect<boolean, StoreError | Fenced | CorruptRow> =>
     Effect.uninterruptible(Effect.gen(function*() {
       const closing = live.get(runId)
       if (closing?.isClosing === true) return yield* Effect.as(Deferred.await(closing.done), true)
@@ -196,6 +206,7 @@ export const make = (options: {
     Effect.succeed<RunHost>({
       drive,
       cancel,
+      abandon,
       isClosing: (runId) => live.get(runId)?.isClosing === true,
       isLive: (runId) => live.has(runId)
     }),

@@ -15,10 +15,10 @@ import * as Ids from "../values/Ids.ts"
 import type { PendingInterrupt } from "../values/Interrupt.ts"
 import type { RunError } from "../values/RunError.ts"
 import type { NewEvent } from "../values/RunEvent.ts"
+import { goOn } from "./GoOn.ts"
 import * as RunFailure from "./RunFailure.ts"
 import type { Runnable } from "./Runnable.ts"
 import type { Started } from "./StartRun.ts"
-import * as StoredRun from "./StoredRun.ts"
 import * as ThreadVerbs from "./ThreadVerbs.ts"
 
 /**
@@ -63,21 +63,14 @@ export const resume = Effect.fnUntraced(function*(
     const issues = yield* check(answer, interrupt)
     if (issues.length > 0) return yield* RunFailure.fail({ _tag: "InvalidAnswer", threadId, id: answer.id, issues })
   }
-  const loaded = yield* RunFailure.fromStore(threadId)(runtime.store.load(row.runId))
-  if (loaded === undefined) return yield* RunFailure.fail({ _tag: "UnknownThread", threadId })
-  const { run } = yield* RunFailure.decoded(StoredRun.open(loaded))
+  const { run } = yield* ThreadVerbs.loadOpen(runtime, row)
   const events: ReadonlyArray<NewEvent> = [{ ...ActiveRun.origin(run), _tag: "RunResumed", at: now }]
   const lease = yield* runtime.lease
   const stored = yield* RunFailure.fromStore(threadId)(
     runtime.store.answer(threadId, lease, pathsOf(run.runId, asked), Journal.encode(events))
   )
   runtime.events.publish(run.rootThreadId, Journal.numbered(events, stored.sequence))
-  return yield* ThreadVerbs.goOn(
-    runtime,
-    runnable,
-    { threadId, runId: run.runId, epoch: stored.epoch },
-    stored.sequence
-  )
+  return yield* goOn(runtime, runnable, { threadId, runId: run.runId, epoch: stored.epoch }, stored.sequence)
 })
 
 const match = (

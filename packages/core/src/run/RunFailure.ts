@@ -5,10 +5,10 @@
  */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
+import { CorruptRow } from "../service/CorruptRow.ts"
 import { Fenced, StoreError } from "../service/RunStore.ts"
 import { RunError, type RunErrorReason } from "../values/RunError.ts"
 import type { Failure } from "../values/RunOutcome.ts"
-import type { Corrupt } from "./StoredRun.ts"
 
 /**
  * An effect that fails with a reason.
@@ -28,19 +28,23 @@ export const reason = (threadId: string, failure: Failure): RunErrorReason =>
   failure._tag === "CorruptRun" ? failure : { ...failure, threadId }
 
 /**
- * Turns errors of the store into errors of a verb on a thread.
+ * Turns errors of the store, and rows of it that cannot be read, into errors
+ * of a verb on a thread.
  *
  * @category combinators
  * @since 0.1.0
  */
 export const fromStore =
   (threadId: string) =>
-  <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, Exclude<E, StoreError | Fenced> | RunError, R> =>
-    Effect.catch(self, (error): Effect.Effect<never, Exclude<E, StoreError | Fenced> | RunError> => {
+  <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, Exclude<E, StoreFault> | RunError, R> =>
+    Effect.catch(self, (error): Effect.Effect<never, Exclude<E, StoreFault> | RunError> => {
       if (error instanceof Fenced) return fail({ _tag: "ThreadBusy", threadId })
       if (error instanceof StoreError) return fail({ _tag: "StoreFailed", threadId, operation: error.operation })
-      return Effect.fail(error as Exclude<E, StoreError | Fenced>)
+      if (error instanceof CorruptRow) return corrupt(error)
+      return Effect.fail(error as Exclude<E, StoreFault>)
     })
+
+type StoreFault = StoreError | Fenced | CorruptRow
 
 /**
  * Takes a decoded column, or fails with `CorruptRun`.
@@ -48,8 +52,8 @@ export const fromStore =
  * @category combinators
  * @since 0.1.0
  */
-export const decoded = <A>(result: Result.Result<A, Corrupt>): Effect.Effect<A, RunError> =>
-  Result.match(result, {
-    onSuccess: Effect.succeed,
-    onFailure: (corrupt) => fail({ _tag: "CorruptRun", ...corrupt })
-  })
+export const decoded = <A>(result: Result.Result<A, CorruptRow>): Effect.Effect<A, RunError> =>
+  Result.match(result, { onSuccess: Effect.succeed, onFailure: corrupt })
+
+const corrupt = ({ detail, runId, threadId }: CorruptRow): Effect.Effect<never, RunError> =>
+  fail({ _tag: "CorruptRun", threadId, runId, detail })

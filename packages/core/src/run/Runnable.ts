@@ -14,6 +14,7 @@ import * as ActiveRun from "../loop/ActiveRun.ts"
 import type { CompiledAgent, Drive } from "../loop/Drive.ts"
 import * as Journal from "../loop/Journal.ts"
 import * as Loop from "../loop/Loop.ts"
+import type { TreeMeter } from "../loop/TreeMeter.ts"
 import type { Mandate } from "../service/Mandate.ts"
 import type { DriveRequest } from "../service/RunHost.ts"
 import type { Budget } from "../values/Budget.ts"
@@ -37,7 +38,7 @@ export interface Runnable {
 
 /**
  * A run that is about to be driven: what it recorded, its thread's earlier
- * messages, and its active time so far in milliseconds.
+ * messages, its active time so far in milliseconds, and the meter of its tree.
  *
  * @category models
  * @since 0.1.0
@@ -48,6 +49,7 @@ export interface Driving {
   readonly records: Journal.Records
   readonly earlier: ReadonlyArray<Message>
   readonly activeMillis: number
+  readonly meter: TreeMeter | undefined
   readonly isRecovery: boolean
   readonly streaming: boolean
 }
@@ -67,7 +69,7 @@ export interface Driving {
 export const request = (
   runtime: Mandate["Service"],
   agent: CompiledAgent,
-  { activeMillis, earlier, epoch, isRecovery, records, run, streaming }: Driving
+  { activeMillis, earlier, epoch, isRecovery, meter, records, run, streaming }: Driving
 ): Effect.Effect<DriveRequest> =>
   Effect.contextWith((ambient: Context.Context<never>) => {
     const clock = Context.get(ambient, Clock.Clock)
@@ -78,6 +80,7 @@ export const request = (
       agent,
       runtime,
       journal: Journal.make(runtime, ActiveRun.origin(run), fence, records),
+      meter,
       isRecovery,
       streaming,
       now: () => clock.currentTimeMillisUnsafe(),

@@ -9,9 +9,11 @@ import * as Schema from "effect/Schema"
 import * as ActiveRun from "../loop/ActiveRun.ts"
 import * as Journal from "../loop/Journal.ts"
 import * as Pending from "../loop/Pending.ts"
+import * as TreeMeter from "../loop/TreeMeter.ts"
 import type { Mandate } from "../service/Mandate.ts"
 import type { DriveEnd } from "../service/RunHost.ts"
 import type { RunRow } from "../service/RunRow.ts"
+import * as Bound from "../values/Bound.ts"
 import * as Budget from "../values/Budget.ts"
 import * as Ids from "../values/Ids.ts"
 import type { Message } from "../values/Message.ts"
@@ -19,6 +21,8 @@ import type { RunConfig } from "../values/RunConfig.ts"
 import type { RunError } from "../values/RunError.ts"
 import type { NewEvent } from "../values/RunEvent.ts"
 import type { RunLimits } from "../values/RunLimits.ts"
+import * as TreeBudget from "../values/TreeBudget.ts"
+import * as Usage from "../values/Usage.ts"
 import * as RunFailure from "./RunFailure.ts"
 import { request, type Runnable } from "./Runnable.ts"
 import * as StoredRun from "./StoredRun.ts"
@@ -80,10 +84,8 @@ export const start = Effect.fnUntraced(function*(
   streaming: boolean
 ): Effect.fn.Return<Started, RunError> {
   const { agent } = runnable
-  const budget = Budget.resolve(runnable.budget, config?.budget)
-  if (Result.isFailure(budget)) {
-    return yield* RunFailure.fail({ _tag: "InvalidInput", field: "budget", issues: budget.failure })
-  }
+  const budget = yield* valid("budget", Budget.resolve(runnable.budget, config?.budget))
+  const tree = yield* valid("treeBudget", TreeBudget.resolve(config?.treeBudget))
   const starting: ActiveRun.StartingRun = {
     threadId,
     rootThreadId: threadId,
@@ -95,7 +97,7 @@ export const start = Effect.fnUntraced(function*(
     depth: 0,
     depthLeft: runnable.maxDepth,
     limits: yield* limitsOf(runnable.limits, config),
-    budget: budget.success,
+    budget: tree === undefined ? budget : { ...budget, tree },
     input: input.json,
     prompt: input.prompt,
     ephemeral: config?.threadId === undefined
@@ -120,6 +122,7 @@ export const start = Effect.fnUntraced(function*(
     records: Journal.empty(),
     earlier,
     activeMillis: 0,
+    meter: tree === undefined ? undefined : TreeMeter.make(tree, Usage.zero),
     isRecovery: false,
     streaming
   }
@@ -145,19 +148,22 @@ export const earlierMessages = Effect.fnUntraced(function*(
   return messages.flat()
 })
 
+const valid = <A>(field: string, resolved: Result.Result<A, ReadonlyArray<string>>): Effect.Effect<A, RunError> =>
+  Result.match(resolved, {
+    onSuccess: Effect.succeed,
+    onFailure: (issues) => RunFailure.fail({ _tag: "InvalidInput", field, issues })
+  })
+
 const isApplicationThreadId = Schema.is(Ids.ApplicationThreadId)
 
 // The call may keep fewer children than the definition, not more.
 const limitsOf = (limits: RunLimits, config: RunConfig | undefined): Effect.Effect<RunLimits, RunError> => {
   const asked = config?.childRetention
   if (asked === undefined) return Effect.succeed(limits)
-  return Number.isSafeInteger(asked) && asked > 0
+  const issues = Bound.problem("it", asked)
+  return issues.length === 0
     ? Effect.succeed({ ...limits, childRetention: Math.min(asked, limits.childRetention) })
-    : RunFailure.fail({
-      _tag: "InvalidInput",
-      field: "childRetention",
-      issues: [`it must be a positive whole number, not ${String(asked)}`]
-    })
+    : RunFailure.fail({ _tag: "InvalidInput", field: "childRetention", issues })
 }
 
 const occupied = (

@@ -5,31 +5,28 @@
  */
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import * as ActiveRun from "../loop/ActiveRun.ts"
 import * as Interrupts from "../loop/Interrupts.ts"
-import * as Journal from "../loop/Journal.ts"
+import type * as Journal from "../loop/Journal.ts"
+import type * as OpenRun from "../loop/OpenRun.ts"
 import * as Transcript from "../loop/Transcript.ts"
-import type { LoadedRun, RunRow } from "../service/RunRow.ts"
+import { CorruptRow } from "../service/CorruptRow.ts"
+import type { RunRow } from "../service/RunRow.ts"
 import * as Ids from "../values/Ids.ts"
 import { Message } from "../values/Message.ts"
-import { Failure, Settled } from "../values/RunOutcome.ts"
+import { Failure, RunState, Settled } from "../values/RunOutcome.ts"
 import { resultKey, stepKey } from "../values/RunRecord.ts"
 import * as SchemaIssues from "../values/SchemaIssues.ts"
 import { RunUsage } from "../values/Usage.ts"
 
+type Decoded<A> = Result.Result<A, CorruptRow>
+
 /**
- * A stored row that cannot be read: which, and what is wrong, quoting nothing.
+ * The state of a run.
  *
- * @category models
+ * @category getters
  * @since 0.1.0
  */
-export interface Corrupt {
-  readonly threadId: string
-  readonly runId: string
-  readonly detail: string
-}
-
-type Decoded<A> = Result.Result<A, Corrupt>
+export const state = (row: RunRow): Decoded<RunState> => column(row, "state", decodeState(row.state))
 
 /**
  * How a settled run ended.
@@ -65,38 +62,13 @@ export const messages = (row: RunRow): Decoded<ReadonlyArray<Message>> =>
   column(row, "messages", decodeMessages(row.messages))
 
 /**
- * An open run with all that it recorded.
- *
- * @category models
- * @since 0.1.0
- */
-export interface OpenRun {
-  readonly run: ActiveRun.ActiveRun
-  readonly records: Journal.Records
-}
-
-/**
- * Decodes an open run with its records.
- *
- * @category constructors
- * @since 0.1.0
- */
-export const open = ({ records, row }: LoadedRun): Decoded<OpenRun> =>
-  Result.mapError(
-    Result.gen(function*() {
-      return { run: yield* ActiveRun.fromRow(row), records: yield* Journal.decode(records) }
-    }),
-    (detail) => ({ threadId: row.threadId, runId: row.runId, detail })
-  )
-
-/**
  * What an open run has said and used so far, from its records alone. Calls
  * without a result say `notRun`.
  *
  * @category getters
  * @since 0.1.0
  */
-export const transcript = ({ records, run }: OpenRun, notRun: string): Transcript.Transcript => {
+export const transcript = ({ records, run }: OpenRun.OpenRun, notRun: string): Transcript.Transcript => {
   const self = Transcript.make([], run.prompt, run.spent)
   Transcript.addAll(self, {
     step: (step) => {
@@ -125,14 +97,19 @@ const json = <A>(schema: Schema.Codec<A, any>) => {
   return (text: string | null): Result.Result<A, Schema.SchemaError> => decode(text)
 }
 
+const decodeState = Schema.decodeUnknownResult(RunState)
 const decodeSettled = json(Settled)
 const decodeFailure = json(Failure)
 const decodeUsage = json(RunUsage)
 const decodeMessages = json(Schema.Array(Message))
 
 const column = <A>(row: RunRow, name: string, decoded: Result.Result<A, Schema.SchemaError>): Decoded<A> =>
-  Result.mapError(decoded, (error) => ({
-    threadId: row.threadId,
-    runId: row.runId,
-    detail: `${name}: ${SchemaIssues.lines(error).join("; ")}`
-  }))
+  Result.mapError(
+    decoded,
+    (error) =>
+      new CorruptRow({
+        threadId: row.threadId,
+        runId: row.runId,
+        detail: `${name}: ${SchemaIssues.lines(error).join("; ")}`
+      })
+  )

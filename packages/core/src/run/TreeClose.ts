@@ -15,7 +15,9 @@
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as ActiveRun from "../loop/ActiveRun.ts"
+import * as OpenRun from "../loop/OpenRun.ts"
 import * as Transcript from "../loop/Transcript.ts"
+import type { CorruptRow } from "../service/CorruptRow.ts"
 import type { Fence, LoadedRun, RunRow, Settlement } from "../service/RunRow.ts"
 import type { RunStore, StoreError } from "../service/RunStore.ts"
 import type { ThreadId } from "../values/Ids.ts"
@@ -55,24 +57,24 @@ export const plan = Effect.fnUntraced(function*(
   store: RunStore["Service"],
   tree: ReadonlyArray<LoadedRun>,
   top: { readonly outcome: Settled; readonly notRun: string; readonly at: number }
-): Effect.fn.Return<Result.Result<Plan, StoredRun.Corrupt>, StoreError> {
+): Effect.fn.Return<Plan, StoreError | CorruptRow> {
   const closed = new Map<string, Closed>()
   const order: Array<Closed> = []
   for (const loaded of [...tree].reverse()) {
     const settled = yield* settledChildren(store, loaded.row)
-    const next = closeOne(loaded, loaded === tree[0] ? top.outcome : { _tag: "Cancelled" }, top.notRun, settled, closed)
-    if (Result.isFailure(next)) return Result.fail(next.failure)
-    closed.set(loaded.row.runId, next.success)
-    order.unshift(next.success)
+    const outcome: Settled = loaded === tree[0] ? top.outcome : { _tag: "Cancelled" }
+    const next = yield* Effect.fromResult(closeOne(loaded, outcome, top.notRun, settled, closed))
+    closed.set(loaded.row.runId, next)
+    order.unshift(next)
   }
   const first = order[0] as Closed
-  return Result.succeed({
+  return {
     runs: order.map(({ fence, settlement }) => ({ fence, settlement })),
     events: order.toReversed().flatMap((one) => eventsOf(one, closed, top.at)),
     usage: first.usage,
     keepChildren: first.run.limits.childRetention,
     rootThreadId: first.run.rootThreadId
-  })
+  }
 })
 
 interface Closed {
@@ -92,17 +94,17 @@ const closeOne = (
   notRun: string,
   settled: ReadonlyArray<RunRow>,
   closed: ReadonlyMap<string, Closed>
-): Result.Result<Closed, StoredRun.Corrupt> =>
+): Result.Result<Closed, CorruptRow> =>
   Result.gen(function*() {
-    const open = yield* StoredRun.open(loaded)
+    const open = yield* OpenRun.decode(loaded)
     const { records, run } = open
     const transcript = StoredRun.transcript(open, notRun)
     for (const child of settled) {
       if (records.results.has(resultKey(child.callKey ?? ""))) continue
-      transcript.children = Usage.add(transcript.children, (yield* StoredRun.usage(child)).tree)
+      Transcript.addChild(transcript, (yield* StoredRun.usage(child)).tree)
     }
     for (const child of closed.values()) {
-      if (child.run.parentRunId === run.runId) transcript.children = Usage.add(transcript.children, child.usage.tree)
+      if (child.run.parentRunId === run.runId) Transcript.addChild(transcript, child.usage.tree)
     }
     const usage = Transcript.usage(transcript)
     return {
@@ -112,7 +114,7 @@ const closeOne = (
       usage,
       settlement: {
         outcome: JSON.stringify(outcome),
-        usage: JSON.stringify(usage),
+        usage: JSON.stringify(Usage.storedRun(usage)),
         messages: JSON.stringify(Transcript.ownMessages(transcript)),
         activeMillis: StoredRun.activeMillis(loaded.row, records)
       }

@@ -9,6 +9,7 @@ import type { RunId, ThreadId } from "../values/Ids.ts"
 import type { PendingInterrupt } from "../values/Interrupt.ts"
 import type { Failure, Settled } from "../values/RunOutcome.ts"
 import type { RunUsage } from "../values/Usage.ts"
+import type { CorruptRow } from "./CorruptRow.ts"
 import type { Fence } from "./RunRow.ts"
 import type { Fenced, StoreError } from "./RunStore.ts"
 
@@ -76,6 +77,13 @@ export interface RunHost {
    * Cancels a run and everything below it, wherever it stands: interrupts
    * what is live, leaves first, waits for finalizers up to the grace, and
    * settles every open run of the tree. Gives `false` when none was open.
+   * Fails when a run of the tree cannot be read, and then settles none.
    */
-  readonly cancel: (runId: string) => Effect.Effect<boolean, StoreError | Fenced>
+  readonly cancel: (runId: string) => Effect.Effect<boolean, StoreError | Fenced | CorruptRow>
+
+  /**
+   * Gives up the drives of a run and of everything below it here, after another
+   * drive took the run over: interrupts them and leaves the runs as they are.
+   */
+  readonly abandon: (runId: string) => Effect.Effect<void>
 }

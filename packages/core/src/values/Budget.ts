@@ -6,6 +6,8 @@
 import * as Duration from "effect/Duration"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import * as Bound from "./Bound.ts"
+import { ResolvedTreeBudget } from "./TreeBudget.ts"
 
 /**
  * What a run may spend. A limit that is absent is not enforced.
@@ -33,15 +35,17 @@ export interface Budget {
 
 /**
  * Schema for a budget as a run keeps it: the limits of its definition and its
- * call, resolved; `timeoutMillis` in milliseconds.
+ * call, resolved; `timeoutMillis` in milliseconds. `tree` is what the run and
+ * all runs below it may spend together; only the run at the top has it.
  *
  * @category schemas
  * @since 0.1.0
  */
 export const ResolvedBudget = Schema.Struct({
-  maxTokens: Schema.optionalKey(Schema.Int.check(Schema.isGreaterThan(0))),
-  maxToolCalls: Schema.optionalKey(Schema.Int.check(Schema.isGreaterThan(0))),
-  timeoutMillis: Schema.optionalKey(Schema.Finite.check(Schema.isGreaterThan(0)))
+  maxTokens: Schema.optionalKey(Bound.Positive),
+  maxToolCalls: Schema.optionalKey(Bound.Positive),
+  timeoutMillis: Schema.optionalKey(Schema.Finite.check(Schema.isGreaterThan(0))),
+  tree: Schema.optionalKey(ResolvedTreeBudget)
 })
 
 /**
@@ -53,15 +57,16 @@ export const ResolvedBudget = Schema.Struct({
 export type ResolvedBudget = typeof ResolvedBudget.Type
 
 /**
- * Schema for the limits of a run: tokens, tool calls, time.
+ * Schema for the limits that can end a run: its own tokens, tool calls and
+ * time, and the tokens and tool calls of the tree it belongs to.
  *
  * @category schemas
  * @since 0.1.0
  */
-export const Limit = Schema.Literals(["tokens", "toolCalls", "time"])
+export const Limit = Schema.Literals(["tokens", "toolCalls", "time", "treeTokens", "treeToolCalls"])
 
 /**
- * A limit of a run.
+ * A limit that can end a run.
  *
  * @category models
  * @since 0.1.0
@@ -84,8 +89,8 @@ export const resolve = (
   const timeout = call?.timeout ?? definition?.timeout
   const timeoutMillis = timeout === undefined ? undefined : millis(timeout)
   const problems = [
-    ...countProblem("maxTokens", maxTokens),
-    ...countProblem("maxToolCalls", maxToolCalls),
+    ...(maxTokens === undefined ? [] : Bound.problem("maxTokens", maxTokens)),
+    ...(maxToolCalls === undefined ? [] : Bound.problem("maxToolCalls", maxToolCalls)),
     ...(timeoutMillis === undefined || (Number.isFinite(timeoutMillis) && timeoutMillis > 0)
       ? []
       : ["timeout must be a positive, finite duration"])
@@ -97,11 +102,6 @@ export const resolve = (
     ...(timeoutMillis === undefined ? {} : { timeoutMillis })
   })
 }
-
-const countProblem = (name: string, value: number | undefined): ReadonlyArray<string> =>
-  value === undefined || (Number.isSafeInteger(value) && value > 0)
-    ? []
-    : [`${name} must be a positive whole number, not ${String(value)}`]
 
 // What is no duration at all is refused like one that is not positive.
 const millis = (input: Duration.Input): number => {

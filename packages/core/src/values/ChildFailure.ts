@@ -108,10 +108,16 @@ export const message: (failure: ChildFailure) => string = ChildFailure.match({
   InvalidReport: ({ issues }) => `The subagent gave no valid report: ${issues.join("; ") || "no report"}`,
   ReportTooLarge: ({ bytes, maxReportBytes }) =>
     `The report would be ${bytes} bytes; at most ${maxReportBytes} are allowed`,
-  BudgetExceeded: ({ limit }) => `The subagent used up its budget of ${limitName[limit]}`,
+  BudgetExceeded: ({ limit }) => exceeded[limit],
   ModelFailed: ({ reason }) => `The subagent's model failed: ${reason}`,
   ToolFatal: ({ tool }) => `The subagent was stopped by its tool "${tool}"`,
   Cancelled: () => "The subagent was cancelled"
 })
 
-const limitName = { tokens: "tokens", toolCalls: "tool calls", time: "time" }
+const exceeded = {
+  tokens: "The subagent used up its budget of tokens",
+  toolCalls: "The subagent used up its budget of tool calls",
+  time: "The subagent used up its budget of time",
+  treeTokens: "The budget of tokens of the whole tree of runs is used up",
+  treeToolCalls: "The budget of tool calls of the whole tree of runs is used up"
+}

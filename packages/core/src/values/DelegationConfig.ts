@@ -3,6 +3,8 @@
  *
  * @since 0.1.0
  */
+import * as Bound from "./Bound.ts"
+
 /**
  * Bounds on the tasks an agent delegates, each enforced on its own. A bound
  * that is absent keeps its default.
@@ -68,9 +70,8 @@ export const problems = (config: DelegationConfig): ReadonlyArray<string> =>
     if (!Object.hasOwn(defaults, name)) {
       return [`there is no bound "${name}"; the bounds are ${Object.keys(defaults).join(", ")}`]
     }
-    if (!Number.isSafeInteger(value) || (value as number) < 1) {
-      return [`${name} must be a positive whole number, not ${String(value)}`]
-    }
+    const problems = Bound.problem(name, value)
+    if (problems.length > 0) return problems
     return name === "maxReportBytes" && (value as number) < MinReportBytes
       ? [`maxReportBytes must be at least ${MinReportBytes}, not ${String(value)}`]
       : []

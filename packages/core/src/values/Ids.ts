@@ -216,6 +216,14 @@ export const interruptId = (call: CallKey, kind: InterruptKind, n: number): Inte
   `${call}:${kind}${n}` as InterruptId
 
 /**
+ * The call that waits on an interrupt.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const callOf = (id: InterruptId): CallKey => id.slice(0, id.indexOf(":")) as CallKey
+
+/**
  * Joins the task calls that lead to a run, outermost first, and an interrupt
  * of that run.
  *

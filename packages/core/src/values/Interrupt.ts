@@ -36,13 +36,25 @@ export const InterruptRequest = Schema.TaggedUnion({
 export type InterruptRequest = typeof InterruptRequest.Type
 
 /**
- * Schema for one thing a run waits on. `run` names the run that asked, at any
- * depth below the run that lists it.
+ * Schema for one thing a run waits on.
+ *
+ * **Details**
+ *
+ * - `id`: what an answer names it by
+ * - `run`: the run that asked, at any depth below the run that lists it
+ * - `agentPath`: the agent ids from the run a caller started down to that run
+ * - `askedAt`: when it was asked, in milliseconds since 1970
  *
  * @category schemas
  * @since 0.1.0
  */
-export const PendingInterrupt = Schema.Struct({ id: CompositeId, run: ChildRun, request: InterruptRequest })
+export const PendingInterrupt = Schema.Struct({
+  id: CompositeId,
+  run: ChildRun,
+  agentPath: Schema.Array(Schema.String),
+  request: InterruptRequest,
+  askedAt: Schema.Finite
+})
 
 /**
  * One thing a run waits on.

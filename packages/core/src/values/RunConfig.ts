@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import type { Budget } from "./Budget.ts"
+import type { TreeBudget } from "./TreeBudget.ts"
 
 /**
  * Options of one run.
@@ -14,6 +15,8 @@ import type { Budget } from "./Budget.ts"
  *   that is given none gets a thread of its own, which is deleted when the run
  *   settles
  * - `budget`: over the definition's, field by field
+ * - `treeBudget`: what the run and everything below it may spend together.
+ *   Default: no limit
  * - `childRetention`: settled child threads to keep, where that is fewer than
  *   the definition keeps
  *
@@ -23,5 +26,6 @@ import type { Budget } from "./Budget.ts"
 export interface RunConfig {
   readonly threadId?: string
   readonly budget?: Budget
+  readonly treeBudget?: TreeBudget
   readonly childRetention?: number
 }

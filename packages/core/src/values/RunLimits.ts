@@ -4,9 +4,8 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
+import { Positive } from "./Bound.ts"
 import { defaults, type DelegationConfig, MinReportBytes } from "./DelegationConfig.ts"
-
-const Bound = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }))
 
 /**
  * Schema for the limits a run keeps in its row from its start until it
@@ -22,11 +21,11 @@ const Bound = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: Number.MA
  * @since 0.1.0
  */
 export const RunLimits = Schema.Struct({
-  maxConcurrentChildren: Bound,
-  maxTasksPerTurn: Bound,
+  maxConcurrentChildren: Positive,
+  maxTasksPerTurn: Positive,
   maxReportBytes: Schema.Int.check(Schema.isGreaterThanOrEqualTo(MinReportBytes)),
-  childRetention: Bound,
-  maxSteps: Bound,
+  childRetention: Positive,
+  maxSteps: Positive,
   reasks: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 5 }))
 })
 

@@ -10,6 +10,7 @@
  */
 import * as Schema from "effect/Schema"
 import { AgentId, RunId, ThreadId } from "./Ids.ts"
+import { InterruptRequest } from "./Interrupt.ts"
 import { ToolOutput } from "./Message.ts"
 import { ModelResponse } from "./ModelResponse.ts"
 import { Usage } from "./Usage.ts"
@@ -120,3 +121,20 @@ export const ResultRecord = Schema.Struct({
  * @since 0.1.0
  */
 export type ResultRecord = typeof ResultRecord.Type
+
+/**
+ * Schema for the record of what a call waits on: what is asked, and when it
+ * was asked first, in milliseconds since 1970.
+ *
+ * @category schemas
+ * @since 0.1.0
+ */
+export const InterruptRecord = Schema.Struct({ request: InterruptRequest, askedAt: Schema.Finite })
+
+/**
+ * Record of what a call waits on.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type InterruptRecord = typeof InterruptRecord.Type

@@ -3,9 +3,13 @@
  *
  * @since 0.1.0
  */
+import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 
 const Count = Schema.Natural
+
+// Stored usages leave out what is zero, as most counts are.
+const Counted = Count.pipe(Schema.withDecodingDefaultKey(Effect.succeed(0)))
 
 /**
  * Schema for the tokens of one model response, as its provider reports them.
@@ -51,6 +55,7 @@ export type ModelUsage = typeof ModelUsage.Type
  * - `modelCalls`: model responses received
  * - `toolCalls`: calls of all tools, task tools included; calls that were
  *   answered "not run" and `submit_report` are not counted
+ * - `childRuns`: child runs that were started
  * - `estimated`: some response came without usage, and its tokens were
  *   estimated from its size
  *
@@ -58,14 +63,15 @@ export type ModelUsage = typeof ModelUsage.Type
  * @since 0.1.0
  */
 export const Usage = Schema.Struct({
-  inputTokens: Count,
-  outputTokens: Count,
-  cacheReadTokens: Count,
-  cacheWriteTokens: Count,
-  reasoningTokens: Count,
-  modelCalls: Count,
-  toolCalls: Count,
-  estimated: Schema.Boolean
+  inputTokens: Counted,
+  outputTokens: Counted,
+  cacheReadTokens: Counted,
+  cacheWriteTokens: Counted,
+  reasoningTokens: Counted,
+  modelCalls: Counted,
+  toolCalls: Counted,
+  childRuns: Counted,
+  estimated: Schema.Boolean.pipe(Schema.withDecodingDefaultKey(Effect.succeed(false)))
 })
 
 /**
@@ -107,6 +113,7 @@ export const zero: Usage = {
   reasoningTokens: 0,
   modelCalls: 0,
   toolCalls: 0,
+  childRuns: 0,
   estimated: false
 }
 
@@ -124,8 +131,27 @@ export const add = (self: Usage, that: Usage): Usage => ({
   reasoningTokens: self.reasoningTokens + that.reasoningTokens,
   modelCalls: self.modelCalls + that.modelCalls,
   toolCalls: self.toolCalls + that.toolCalls,
+  childRuns: self.childRuns + that.childRuns,
   estimated: self.estimated || that.estimated
 })
+
+/**
+ * A usage as it is stored and as events carry it in a store: without what is
+ * zero.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const stored = (usage: Usage): Partial<Usage> =>
+  Object.fromEntries(Object.entries(usage).filter(([, value]) => value !== 0 && value !== false))
+
+/**
+ * The usage of a run as it is stored.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const storedRun = ({ own, tree }: RunUsage) => ({ own: stored(own), tree: stored(tree) })
 
 /**
  * Tokens that a budget counts: input and output.
@@ -159,6 +185,7 @@ export const fromModel = (
     reasoningTokens: outputTokens.reasoning ?? 0,
     modelCalls: 1,
     toolCalls: 0,
+    childRuns: 0,
     estimated: inputTokens.total === undefined || outputTokens.total === undefined
   }
 }

@@ -55,7 +55,9 @@ describe("C01 A child's pending approval reaches whoever called the parent", () 
             depth: 1,
             call: { key: "0.0", toolCallId: "call-parent-0-0-0" }
           },
-          request
+          agentPath: ["parent", "keeper"],
+          request,
+          askedAt: 0
         }]
       })
       assert.deepStrictEqual(JSON.parse(JSON.stringify(result.status)), result.status)

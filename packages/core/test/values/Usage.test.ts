@@ -11,6 +11,7 @@ const usages = Arbitrary.schema(Schema.Struct({
   reasoningTokens: Count,
   modelCalls: Count,
   toolCalls: Count,
+  childRuns: Count,
   estimated: Schema.Boolean
 }))
 const optional = Schema.optionalKey(Count)
@@ -40,6 +41,17 @@ describe("Usage.add", () => {
     const usage = { own: a, tree: Usage.add(a, b) }
 
     assert.deepStrictEqual(Schema.decodeSync(codec)(Schema.encodeSync(codec)(usage)), usage)
+    assert.deepStrictEqual(Schema.decodeSync(codec)(JSON.stringify(Usage.storedRun(usage))), usage)
+  })
+})
+
+describe("Usage.stored", () => {
+  it("leaves out what is zero", () => {
+    assert.deepStrictEqual(Usage.stored(Usage.zero), {})
+    assert.deepStrictEqual(Usage.stored({ ...Usage.zero, inputTokens: 7, estimated: true }), {
+      inputTokens: 7,
+      estimated: true
+    })
   })
 })
 
@@ -58,6 +70,7 @@ describe("Usage.fromModel", () => {
         reasoningTokens: outputTokens.reasoning ?? 0,
         modelCalls: 1,
         toolCalls: 0,
+        childRuns: 0,
         estimated: inputTokens.total === undefined || outputTokens.total === undefined
       })
     }

@@ -1,0 +1,102 @@
+/**
+ * Cancels runs, with all that is below them.
+ *
+ * @since 0.1.0
+ */
+import * as Effect from "effect/Effect"
+import * as ActiveRun from "../loop/ActiveRun.ts"
+import * as Journal from "../loop/Journal.ts"
+import type { Mandate } from "../service/Mandate.ts"
+import type { RunRow } from "../service/RunRow.ts"
+import * as Ids from "../values/Ids.ts"
+import type { RunError } from "../values/RunError.ts"
+import type { NewEvent } from "../values/RunEvent.ts"
+import { goOn } from "./GoOn.ts"
+import * as RunFailure from "./RunFailure.ts"
+import type { Runnable } from "./Runnable.ts"
+import * as ThreadVerbs from "./ThreadVerbs.ts"
+
+/**
+ * Cancels a run that is known to be there. One that is settled stays as it is.
+ *
+ * @category running
+ * @since 0.1.0
+ */
+export const run = (
+  runtime: Mandate["Service"],
+  { runId, state, threadId }: Pick<RunRow, "runId" | "state" | "threadId">
+): Effect.Effect<void, RunError> =>
+  state === "Settled"
+    ? Effect.void
+    : RunFailure.fromStore(threadId)(Effect.asVoid(runtime.host.cancel(runId)))
+
+/**
+ * Cancels the open run of a thread with all below it.
+ *
+ * @category running
+ * @since 0.1.0
+ */
+export const root = (runtime: Mandate["Service"], threadId: string): Effect.Effect<void, RunError> =>
+  Effect.flatMap(ThreadVerbs.lastRun(runtime, threadId), (row) => run(runtime, row))
+
+/**
+ * Cancels one child of the open run of a thread, at any depth.
+ *
+ * **Details**
+ *
+ * The call that started the child gets the failure `Cancelled`. For a run that
+ * is suspended this is an answer: the run is driven on. That drive is begun
+ * here and not waited for.
+ *
+ * @category running
+ * @since 0.1.0
+ */
+export const child = Effect.fnUntraced(function*(
+  runtime: Mandate["Service"],
+  runnable: Runnable,
+  threadId: string,
+  childThreadId: string
+): Effect.fn.Return<void, RunError> {
+  const top = yield* ThreadVerbs.lastRun(runtime, threadId)
+  const row = childThreadId.startsWith(`${top.runId}/`)
+    ? yield* rowOf(runtime, threadId, Ids.runId(childThreadId, 0))
+    : undefined
+  if (row === undefined) return yield* RunFailure.fail({ _tag: "UnknownThread", threadId: childThreadId })
+  if (row.state === "Settled") return
+  if (top.state !== "Suspended") return yield* run(runtime, row)
+
+  yield* ThreadVerbs.sameAgent(runnable, top)
+  const { run: active } = yield* ThreadVerbs.loadOpen(runtime, top)
+  const above = yield* ancestors(runtime, threadId, row)
+  const lease = yield* runtime.lease
+  const events: ReadonlyArray<NewEvent> = [{ ...ActiveRun.origin(active), _tag: "RunResumed", at: lease.now }]
+  // Were the child settled first and this process to die then, the run would wait for nothing, for ever.
+  const stored = yield* RunFailure.fromStore(threadId)(
+    runtime.store.answer(threadId, lease, above.map((runId) => ({ runId, records: [] })), Journal.encode(events))
+  )
+  runtime.events.publish(active.rootThreadId, Journal.numbered(events, stored.sequence))
+  const cancelled = yield* Effect.exit(run(runtime, row))
+  yield* goOn(runtime, runnable, { threadId, runId: active.runId, epoch: stored.epoch }, stored.sequence)
+  return yield* cancelled
+}, Effect.uninterruptible)
+
+const rowOf = (
+  runtime: Mandate["Service"],
+  threadId: string,
+  runId: string
+): Effect.Effect<RunRow | undefined, RunError> =>
+  Effect.map(RunFailure.fromStore(threadId)(runtime.store.load(runId)), (loaded) => loaded?.row)
+
+// The runs on the way down to one, the top first.
+const ancestors = Effect.fnUntraced(function*(
+  runtime: Mandate["Service"],
+  threadId: string,
+  row: RunRow
+): Effect.fn.Return<ReadonlyArray<string>, RunError> {
+  const runIds: Array<string> = []
+  for (let next = row.parentRunId; next !== null;) {
+    runIds.unshift(next)
+    next = (yield* rowOf(runtime, threadId, next))?.parentRunId ?? null
+  }
+  return runIds
+})

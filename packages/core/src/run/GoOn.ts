@@ -1,0 +1,44 @@
+/**
+ * Drives a run on that was driven before.
+ *
+ * @since 0.1.0
+ */
+import * as Effect from "effect/Effect"
+import * as OpenRun from "../loop/OpenRun.ts"
+import * as TreeMeter from "../loop/TreeMeter.ts"
+import type { Mandate } from "../service/Mandate.ts"
+import type { Fence } from "../service/RunRow.ts"
+import type { RunError } from "../values/RunError.ts"
+import * as RunFailure from "./RunFailure.ts"
+import { request, type Runnable } from "./Runnable.ts"
+import { earlierMessages, type Started } from "./StartRun.ts"
+import * as StoredRun from "./StoredRun.ts"
+import * as TreeSpent from "./TreeSpent.ts"
+
+/**
+ * Drives a run whose lease is held from where its records leave off.
+ * `sequence` is the number of the event that says so.
+ *
+ * @category running
+ * @since 0.1.0
+ */
+export const goOn = Effect.fnUntraced(function*(
+  runtime: Mandate["Service"],
+  runnable: Runnable,
+  { epoch, runId, threadId }: Fence,
+  sequence: number
+): Effect.fn.Return<Started, RunError> {
+  const loaded = yield* RunFailure.fromStore(threadId)(runtime.store.load(runId))
+  if (loaded === undefined || loaded.epoch !== epoch) return yield* RunFailure.fail({ _tag: "ThreadBusy", threadId })
+  const { records, run } = yield* RunFailure.decoded(OpenRun.decode(loaded))
+  const earlier = yield* earlierMessages(runtime, threadId, run.runId)
+  const activeMillis = StoredRun.activeMillis(loaded.row, records)
+  const { tree } = run.budget
+  const meter = tree === undefined ? undefined : TreeMeter.make(
+    tree,
+    yield* RunFailure.fromStore(threadId)(TreeSpent.of(runtime.store, loaded))
+  )
+  const driving = { run, epoch, records, earlier, activeMillis, meter, isRecovery: true, streaming: false }
+  const wait = yield* Effect.flatMap(request(runtime, runnable.agent, driving), runtime.host.drive)
+  return { threadId: run.threadId, runId: run.runId, sequence, wait }
+})

@@ -1,0 +1,104 @@
+/**
+ * Goes on with runs that nobody drives.
+ *
+ * @since 0.1.0
+ */
+import * as Effect from "effect/Effect"
+import * as ActiveRun from "../loop/ActiveRun.ts"
+import * as Journal from "../loop/Journal.ts"
+import * as OpenRun from "../loop/OpenRun.ts"
+import type { Mandate } from "../service/Mandate.ts"
+import type { Leased, RunRow } from "../service/RunRow.ts"
+import type { RunError } from "../values/RunError.ts"
+import type { NewEvent } from "../values/RunEvent.ts"
+import { goOn } from "./GoOn.ts"
+import * as RunFailure from "./RunFailure.ts"
+import type { Runnable } from "./Runnable.ts"
+import type { Started } from "./StartRun.ts"
+import * as ThreadVerbs from "./ThreadVerbs.ts"
+
+/**
+ * What to do about a thread that another process, or another drive here, holds.
+ *
+ * **Details**
+ *
+ * - `wait`: wait one lease time, and give up if it is held then
+ * - `force`: take it over at once; whoever drives the run writes nothing more
+ * - `give-up`: leave it to who has it
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Takeover = "wait" | "force" | "give-up"
+
+/**
+ * Goes on with the open run of a thread that nobody drives: after a crash, or
+ * after a failure.
+ *
+ * **Details**
+ *
+ * How a thread is taken is `takeover`'s to say. A holder that is alive renews
+ * its lease, and then the thread is busy.
+ *
+ * @category running
+ * @since 0.1.0
+ */
+export const recover = Effect.fnUntraced(function*(
+  runtime: Mandate["Service"],
+  runnable: Runnable,
+  threadId: string,
+  takeover: Takeover
+): Effect.fn.Return<Started, RunError> {
+  const row = yield* ThreadVerbs.lastRun(runtime, threadId)
+  if (row.state === "Settled" || row.state === "Suspended") {
+    return yield* RunFailure.fail({ _tag: "NothingToRecover", threadId })
+  }
+  yield* ThreadVerbs.sameAgent(runnable, row)
+  const epoch = yield* take[takeover](runtime, row)
+  const loaded = yield* RunFailure.fromStore(threadId)(runtime.store.load(row.runId))
+  if (loaded === undefined || loaded.epoch !== epoch) return yield* RunFailure.fail({ _tag: "ThreadBusy", threadId })
+  // Whoever held the thread may have come to an end while its lease was waited for.
+  if (loaded.row.state === "Settled" || loaded.row.state === "Suspended") {
+    return yield* RunFailure.fail({ _tag: "NothingToRecover", threadId })
+  }
+  const { run } = yield* RunFailure.decoded(OpenRun.decode(loaded))
+  const { now } = yield* runtime.lease
+  const events: ReadonlyArray<NewEvent> = [{ ...ActiveRun.origin(run), _tag: "RunRecovered", at: now }]
+  const sequence = yield* RunFailure.fromStore(threadId)(
+    runtime.store.reopen(ActiveRun.fence(run, epoch), Journal.encode(events))
+  )
+  runtime.events.publish(run.rootThreadId, Journal.numbered(events, sequence))
+  return yield* goOn(runtime, runnable, { threadId, runId: run.runId, epoch }, sequence)
+})
+
+const attempt = (
+  runtime: Mandate["Service"],
+  { runId, threadId }: RunRow,
+  force: boolean
+): Effect.Effect<Leased, RunError> =>
+  Effect.flatMap(runtime.lease, (lease) =>
+    runtime.host.isLive(runId) && !force
+      ? Effect.succeed<Leased>({ _tag: "Held", until: lease.now + lease.ttl })
+      : RunFailure.fromStore(threadId)(runtime.store.lease(threadId, { ...lease, force })))
+
+const taken = (leased: Leased, { threadId }: RunRow): Effect.Effect<number, RunError> =>
+  leased._tag === "Taken" ? Effect.succeed(leased.epoch) : RunFailure.fail({ _tag: "ThreadBusy", threadId })
+
+const take: {
+  readonly [How in Takeover]: (runtime: Mandate["Service"], row: RunRow) => Effect.Effect<number, RunError>
+} = {
+  "give-up": (runtime, row) => Effect.flatMap(attempt(runtime, row, false), (leased) => taken(leased, row)),
+  // The new epoch comes first: from there on a drive that is given up writes nothing.
+  force: (runtime, row) =>
+    Effect.tap(
+      Effect.flatMap(attempt(runtime, row, true), (leased) => taken(leased, row)),
+      () => runtime.host.abandon(row.runId)
+    ),
+  wait: Effect.fnUntraced(function*(runtime, row) {
+    const first = yield* attempt(runtime, row, false)
+    if (first._tag === "Taken") return first.epoch
+    const { now } = yield* runtime.lease
+    yield* Effect.sleep(Math.max(0, first.until - now))
+    return yield* taken(yield* attempt(runtime, row, false), row)
+  })
+}

@@ -1,0 +1,38 @@
+/**
+ * A stored row that cannot be read.
+ *
+ * @since 0.1.0
+ */
+import * as Schema from "effect/Schema"
+import type { Failure } from "../values/RunOutcome.ts"
+
+/**
+ * A row of a run, or one of its records, cannot be read: it is damaged, it was
+ * edited, or a newer version wrote it. `detail` says what is wrong and quotes
+ * nothing.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class CorruptRow extends Schema.TaggedError<CorruptRow>("~mandate/CorruptRow")("CorruptRow", {
+  threadId: Schema.String,
+  runId: Schema.String,
+  detail: Schema.String
+}) {
+  override get message(): string {
+    return `The run "${this.runId}" cannot be read: ${this.detail}`
+  }
+}
+
+/**
+ * Why a run is `Failed` that met such a row below it.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const failure = ({ detail, runId, threadId }: CorruptRow): Failure => ({
+  _tag: "CorruptRun",
+  threadId,
+  runId,
+  detail
+})
