@@ -8,6 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
 import * as LocalHost from "../run/LocalHost.ts"
+import * as AgentRegistry from "../service/AgentRegistry.ts"
 import { IdSource } from "../service/IdSource.ts"
 import { Mandate } from "../service/Mandate.ts"
 import * as MemoryRunStore from "../service/MemoryRunStore.ts"
@@ -71,7 +72,7 @@ export const layer: Layer.Layer<Mandate, never, RunStore> = Layer.effect(
     )
     // Closed before the leases are given back: finalizers run in reverse order.
     const host = yield* LocalHost.make({ store, events, lease, ...config })
-    return Mandate.of({ store, host, events, lease, newThreadId: ids.threadId })
+    return Mandate.of({ store, host, agents: AgentRegistry.make(), events, lease, newThreadId: ids.threadId })
   })
 )
 

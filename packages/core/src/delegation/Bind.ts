@@ -11,6 +11,7 @@ import * as Schema from "effect/Schema"
 import type { AgentSpec, AnyCodec, RetrySchedule } from "../definition/AgentSpec.ts"
 import * as Breakpoint from "../definition/Breakpoint.ts"
 import * as Shape from "../loop/Shape.ts"
+import * as RecoverRun from "../run/RecoverRun.ts"
 import { Mandate } from "../service/Mandate.ts"
 import { ModelRegistry } from "../service/ModelRegistry.ts"
 import { AgentDefinitionError, type DefinitionProblem } from "../values/AgentDefinitionError.ts"
@@ -32,7 +33,8 @@ import * as TaskTool from "./TaskTool.ts"
  * **Details**
  *
  * Handlers that are given as an effect are built here, once for each
- * definition. All services are captured; running needs none.
+ * definition. All services are captured; running needs none. The agent is
+ * registered with its runtime, for sweeps.
  *
  * @category constructors
  * @since 0.1.0
@@ -49,6 +51,12 @@ export const bind = (
     if (first !== undefined) {
       return yield* new AgentDefinitionError({ agentId: spec.id, problems: [first, ...rest] })
     }
+    const { runtime, shape } = bound
+    runtime.agents.register({
+      agentId: spec.id,
+      shape,
+      recover: (threadId) => Effect.asVoid(RecoverRun.recover(runtime, bound, threadId, "give-up"))
+    })
     return bound
   })
 

@@ -83,6 +83,7 @@ const slotsOf = (drive: Drive): Slots.Slots => {
 const starting = ({ call, drive: { run }, subagent, task }: Task): ActiveRun.StartingRun => {
   const depthLeft = run.depthLeft - 1
   return {
+    tenant: run.tenant,
     threadId: Ids.childThreadId(run.runId, call.key),
     rootThreadId: run.rootThreadId,
     parentRunId: run.runId,

@@ -5,7 +5,7 @@
  */
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import type { Fence, NewRun, RunRow } from "../service/RunRow.ts"
+import { type Fence, type NewRun, rowFormat, type RunRow } from "../service/RunRow.ts"
 import { ResolvedBudget } from "../values/Budget.ts"
 import { ParentCall } from "../values/ChildRun.ts"
 import { AgentId, RunId, ThreadId } from "../values/Ids.ts"
@@ -17,6 +17,8 @@ import * as Usage from "../values/Usage.ts"
 const Depth = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1_000_000 }))
 
 const Fields = Schema.Struct({
+  format: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: rowFormat })),
+  tenant: Schema.String,
   threadId: ThreadId,
   runId: RunId,
   rootThreadId: ThreadId,
@@ -54,7 +56,7 @@ export type ActiveRun = typeof Fields.Type
  * @category models
  * @since 0.1.0
  */
-export type StartingRun = Omit<ActiveRun, "runId" | "spent">
+export type StartingRun = Omit<ActiveRun, "format" | "runId" | "spent">
 
 /**
  * The row of a run that is about to start.
@@ -63,6 +65,8 @@ export type StartingRun = Omit<ActiveRun, "runId" | "spent">
  * @since 0.1.0
  */
 export const toRow = (run: StartingRun): NewRun => ({
+  format: rowFormat,
+  tenant: run.tenant,
   threadId: run.threadId,
   rootThreadId: run.rootThreadId,
   parentRunId: run.parentRunId ?? null,
@@ -86,7 +90,12 @@ export const toRow = (run: StartingRun): NewRun => ({
  * @category constructors
  * @since 0.1.0
  */
-export const started = (run: StartingRun, runId: RunId): ActiveRun => ({ ...run, runId, spent: Usage.zero })
+export const started = (run: StartingRun, runId: RunId): ActiveRun => ({
+  ...run,
+  format: rowFormat,
+  runId,
+  spent: Usage.zero
+})
 
 /**
  * Decodes a stored row. Fails with what is wrong with it, quoting nothing.
@@ -127,7 +136,7 @@ export const fence = (run: ActiveRun, epoch: number): Fence => ({ threadId: run.
  * @category getters
  * @since 0.1.0
  */
-export const origin = (run: Omit<ActiveRun, "spent">): Origin => ({
+export const origin = (run: Omit<ActiveRun, "format" | "spent">): Origin => ({
   rootThreadId: run.rootThreadId,
   threadId: run.threadId,
   runId: run.runId,

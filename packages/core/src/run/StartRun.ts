@@ -87,6 +87,7 @@ export const start = Effect.fnUntraced(function*(
   const budget = yield* valid("budget", Budget.resolve(runnable.budget, config?.budget))
   const tree = yield* valid("treeBudget", TreeBudget.resolve(config?.treeBudget))
   const starting: ActiveRun.StartingRun = {
+    tenant: yield* tenantOf(config),
     threadId,
     rootThreadId: threadId,
     parentRunId: undefined,
@@ -111,6 +112,9 @@ export const start = Effect.fnUntraced(function*(
   const opened = yield* RunFailure.fromStore(threadId)(
     runtime.store.open(ActiveRun.toRow(starting), lease, (runId) => Journal.encode(events(runId)))
   )
+  if (opened._tag === "OtherTenant") {
+    return yield* RunFailure.fail({ _tag: "InvalidInput", field: "tenant", issues: ["the thread is another tenant's"] })
+  }
   if (opened._tag === "Occupied") return yield* occupied(runtime, opened.run, opened.held)
   const run = ActiveRun.started(starting, opened.runId as Ids.RunId)
   runtime.events.publish(threadId, Journal.numbered(events(run.runId), opened.sequence))
@@ -155,6 +159,18 @@ const valid = <A>(field: string, resolved: Result.Result<A, ReadonlyArray<string
   })
 
 const isApplicationThreadId = Schema.is(Ids.ApplicationThreadId)
+
+const tenantOf = (config: RunConfig | undefined): Effect.Effect<string, RunError> => {
+  const tenant = config?.tenant
+  if (tenant === undefined) return Effect.succeed("")
+  return isTenant(tenant) ? Effect.succeed(tenant) : RunFailure.fail({
+    _tag: "InvalidInput",
+    field: "tenant",
+    issues: ["it must be 1 to 128 of the characters a-z A-Z 0-9 _ . : -"]
+  })
+}
+
+const isTenant = Schema.is(Ids.Tenant)
 
 // The call may keep fewer children than the definition, not more.
 const limitsOf = (limits: RunLimits, config: RunConfig | undefined): Effect.Effect<RunLimits, RunError> => {

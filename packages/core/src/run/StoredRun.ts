@@ -10,7 +10,7 @@ import type * as Journal from "../loop/Journal.ts"
 import type * as OpenRun from "../loop/OpenRun.ts"
 import * as Transcript from "../loop/Transcript.ts"
 import { CorruptRow } from "../service/CorruptRow.ts"
-import type { RunRow } from "../service/RunRow.ts"
+import { rowFormat, type RunRow } from "../service/RunRow.ts"
 import * as Ids from "../values/Ids.ts"
 import { Message } from "../values/Message.ts"
 import { Failure, RunState, Settled } from "../values/RunOutcome.ts"
@@ -103,7 +103,19 @@ const decodeFailure = json(Failure)
 const decodeUsage = json(RunUsage)
 const decodeMessages = json(Schema.Array(Message))
 
+// What a newer version wrote may decode, and mean something else.
 const column = <A>(row: RunRow, name: string, decoded: Result.Result<A, Schema.SchemaError>): Decoded<A> =>
+  row.format > rowFormat
+    ? Result.fail(
+      new CorruptRow({
+        threadId: row.threadId,
+        runId: row.runId,
+        detail: `its format is ${row.format}; formats up to ${rowFormat} can be read`
+      })
+    )
+    : columnOf(row, name, decoded)
+
+const columnOf = <A>(row: RunRow, name: string, decoded: Result.Result<A, Schema.SchemaError>): Decoded<A> =>
   Result.mapError(
     decoded,
     (error) =>

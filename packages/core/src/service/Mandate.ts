@@ -5,14 +5,15 @@
  */
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
+import type { AgentRegistry } from "./AgentRegistry.ts"
 import type { RunEvents } from "./RunEvents.ts"
 import type { RunHost } from "./RunHost.ts"
 import type { LeaseRequest } from "./RunRow.ts"
 import type { RunStore } from "./RunStore.ts"
 
 /**
- * Service that bundles what agents run on: the store, the host, the events and
- * the ids. `bind` and `build` take it from the context; running takes nothing.
+ * Service that bundles what agents run on: the store, the host, the agents
+ * that are bound, the events and the ids. `bind` and `build` take it from the context; running takes nothing.
  *
  * @category services
  * @since 0.1.0
@@ -20,6 +21,7 @@ import type { RunStore } from "./RunStore.ts"
 export class Mandate extends Context.Service<Mandate, {
   readonly store: RunStore["Service"]
   readonly host: RunHost
+  readonly agents: AgentRegistry
   readonly events: RunEvents
 
   /** A lease request of this instance, at this time. */

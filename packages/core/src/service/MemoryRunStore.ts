@@ -7,7 +7,17 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Ids from "../values/Ids.ts"
 import { MemoryTables, type Run, type Thread } from "./MemoryTables.ts"
-import type { Answered, Events, Fence, Leased, LeaseRequest, NewRun, Record, Settlement } from "./RunRow.ts"
+import type {
+  Answered,
+  Events,
+  Fence,
+  Leased,
+  LeaseRequest,
+  NewRun,
+  Record,
+  Settlement,
+  ThreadQuery
+} from "./RunRow.ts"
 import { Fenced, RunStore } from "./RunStore.ts"
 
 /**
@@ -34,6 +44,7 @@ class MemoryRunStore {
     return Effect.sync(() => {
       const thread = this.#tables.thread(run.threadId)
       const last = this.#tables.find(thread.runs[thread.runs.length - 1] ?? "")
+      if (last !== undefined && last.row.tenant !== run.tenant) return { _tag: "OtherTenant" as const }
       if (last !== undefined && last.row.state !== "Settled") {
         return { _tag: "Occupied" as const, run: last.row, held: isHeld(thread, lease.now) }
       }
@@ -74,6 +85,10 @@ class MemoryRunStore {
     return Effect.sync(() =>
       (this.#tables.findThread(threadId)?.runs ?? []).map((runId) => this.#tables.get(runId).row)
     )
+  }
+
+  list(query: ThreadQuery) {
+    return Effect.sync(() => this.#tables.list(query))
   }
 
   children(runId: string) {

@@ -5,7 +5,7 @@
  * @since 0.1.0
  */
 import * as RunRecord from "../values/RunRecord.ts"
-import type { Events, LeaseRequest, LoadedRun, RunRow, Settlement } from "./RunRow.ts"
+import type { Events, LeaseRequest, ListedThread, LoadedRun, RunRow, Settlement, ThreadQuery } from "./RunRow.ts"
 
 /**
  * A run: its row, its records, its events, and the runs below it in the order
@@ -128,6 +128,32 @@ export class MemoryTables {
   tidy(run: Run, keepChildren: number): void {
     if (run.row.ephemeral) this.forget(run.row.threadId)
     else this.prune(run.row.threadId, keepChildren)
+  }
+
+  /** Root threads with their last runs, in the order of their ids. */
+  list({ after, agentId, freeAt, limit, states, tenant }: ThreadQuery): ReadonlyArray<ListedThread> {
+    return [...this.#threads]
+      .flatMap(([threadId, { expiresAt, holder, runs }]) => {
+        const last = this.find(runs[runs.length - 1])?.row
+        if (last === undefined || last.parentRunId !== null || threadId <= after) return []
+        if (states?.includes(last.state) === false) return []
+        if (tenant !== undefined && last.tenant !== tenant) return []
+        if (agentId !== undefined && last.agentId !== agentId) return []
+        if (freeAt !== undefined && holder !== null && expiresAt > freeAt) return []
+        const { shape, state } = last
+        return [{
+          threadId,
+          tenant: last.tenant,
+          runId: last.runId,
+          agentId: last.agentId,
+          shape,
+          state,
+          holder,
+          expiresAt
+        }]
+      })
+      .sort((a, b) => a.threadId < b.threadId ? -1 : 1)
+      .slice(0, limit)
   }
 
   /** A run and the open runs below it, parents first. */

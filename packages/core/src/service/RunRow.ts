@@ -5,10 +5,22 @@
  */
 
 /**
+ * The newest format of a row's JSON columns and of records. Rows of a newer
+ * one, which a newer version wrote, are refused as corrupt.
+ *
+ * @category constants
+ * @since 0.1.0
+ */
+export const rowFormat = 1
+
+/**
  * A row of the run table.
  *
  * **Details**
  *
+ * - `format`: what wrote the JSON columns and the records, see
+ *   {@link rowFormat}
+ * - `tenant`: whose thread it is; empty for nobody's
  * - `rootThreadId`: the thread of the run at the top of the tree
  * - `parentRunId`, `callKey`, `toolCallId`: the task call that started the
  *   run; `null` for a root
@@ -26,6 +38,8 @@
  * @since 0.1.0
  */
 export interface RunRow {
+  readonly format: number
+  readonly tenant: string
   readonly threadId: string
   readonly runId: string
   readonly rootThreadId: string
@@ -139,8 +153,8 @@ export interface LoadedRun {
 }
 
 /**
- * What `open` found: it started the run, or the thread has an open one.
- * `sequence` is the number of the first event.
+ * What `open` found: it started the run, the thread has an open one, or it is
+ * another tenant's. `sequence` is the number of the first event.
  *
  * @category models
  * @since 0.1.0
@@ -148,6 +162,7 @@ export interface LoadedRun {
 export type Opened =
   | { readonly _tag: "Started"; readonly runId: string; readonly epoch: number; readonly sequence: number }
   | { readonly _tag: "Occupied"; readonly run: RunRow; readonly held: boolean }
+  | { readonly _tag: "OtherTenant" }
 
 /**
  * What `lease` found: it is yours now, or another instance holds it until a
@@ -159,3 +174,36 @@ export type Opened =
 export type Leased =
   | { readonly _tag: "Taken"; readonly epoch: number }
   | { readonly _tag: "Held"; readonly until: number }
+
+/**
+ * Which root threads to list, by their last run.
+ *
+ * **Details**
+ *
+ * - `after`: only threads whose id is greater; `""` for all
+ * - `limit`: how many at most
+ * - `states`, `tenant`, `agentId`: only those; absent for any
+ * - `freeAt`: only threads that nobody holds at that time in milliseconds
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface ThreadQuery {
+  readonly after: string
+  readonly limit: number
+  readonly states?: ReadonlyArray<RunRow["state"]>
+  readonly tenant?: string
+  readonly agentId?: string
+  readonly freeAt?: number
+}
+
+/**
+ * A root thread as it is listed: its last run, and who holds it until when.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface ListedThread extends Pick<RunRow, "threadId" | "tenant" | "runId" | "agentId" | "shape" | "state"> {
+  readonly holder: string | null
+  readonly expiresAt: number
+}

@@ -30,12 +30,14 @@ import type {
   Fence,
   Leased,
   LeaseRequest,
+  ListedThread,
   LoadedRun,
   NewRun,
   Opened,
   Record,
   RunRow,
-  Settlement
+  Settlement,
+  ThreadQuery
 } from "./RunRow.ts"
 
 /**
@@ -104,6 +106,9 @@ export class RunStore extends Context.Service<RunStore, {
 
   /** Reads the runs of a thread, oldest first, without their records. */
   readonly thread: (threadId: string) => Effect.Effect<ReadonlyArray<RunRow>, StoreError>
+
+  /** Reads root threads with their last runs, in the order of their ids by code units. */
+  readonly list: (query: ThreadQuery) => Effect.Effect<ReadonlyArray<ListedThread>, StoreError>
 
   /** Reads the children of a run in the order they were created. */
   readonly children: (runId: string) => Effect.Effect<ReadonlyArray<RunRow>, StoreError>

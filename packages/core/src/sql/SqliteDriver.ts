@@ -14,7 +14,8 @@ import type {
   NewRun,
   Opened,
   Record,
-  Settlement
+  Settlement,
+  ThreadQuery
 } from "../service/RunRow.ts"
 import { Fenced, type RunStore, type StoreError } from "../service/RunStore.ts"
 import * as Ids from "../values/Ids.ts"
@@ -44,10 +45,12 @@ class SqliteDriver {
     return this.#write("open", (): Opened => {
       const thread = this.#tables.sql.thread(run.threadId)
       const last = thread === undefined ? undefined : this.#tables.sql.lastRun(thread.id)
+      if (last !== undefined && last.tenant !== run.tenant) return { _tag: "OtherTenant" }
       if (thread !== undefined && last !== undefined && last.state !== "Settled") {
         return { _tag: "Occupied", run: rowOf(last), held: isHeld(thread, lease.now) }
       }
-      const taken = this.#take(run.threadId, thread, lease)
+      if (thread !== undefined && last === undefined) this.#tables.sql.setTenant(run.tenant, thread.id)
+      const taken = this.#take(run.threadId, run.tenant, thread, lease)
       const number = last === undefined ? 0 : last.number + 1
       const runId = Ids.runId(run.threadId, number)
       const sequence = this.#tables.insert(run, number, taken, undefined, events(runId))
@@ -63,7 +66,7 @@ class SqliteDriver {
         const epoch = known.state === "Settled" ? known.epoch : this.#tables.take(known.thread, lease)
         return { created: false, run: this.#tables.loaded(known, epoch), sequence: 0 }
       }
-      const taken = this.#take(run.threadId, thread, lease)
+      const taken = this.#take(run.threadId, run.tenant, thread, lease)
       const sequence = this.#tables.insert(run, 0, taken, above, events)
       const row = { ...run, runId: Ids.runId(run.threadId, 0), ...fresh }
       return { created: true, run: { row, records: [], epoch: taken.epoch }, sequence }
@@ -79,6 +82,10 @@ class SqliteDriver {
 
   thread(threadId: string) {
     return this.#commits.read("thread", () => this.#tables.sql.runsOf(threadId).map(rowOf))
+  }
+
+  list(query: ThreadQuery) {
+    return this.#commits.read("list", () => this.#tables.list(query))
   }
 
   children(runId: string) {
@@ -138,7 +145,7 @@ class SqliteDriver {
       const thread = this.#tables.sql.thread(threadId)
       return thread !== undefined && isHeld(thread, lease.now) && thread.holder !== lease.holder && lease.force !== true
         ? { _tag: "Held", until: thread.expiresAt }
-        : { _tag: "Taken", epoch: this.#take(threadId, thread, lease).epoch }
+        : { _tag: "Taken", epoch: this.#take(threadId, "", thread, lease).epoch }
     })
   }
 
@@ -169,7 +176,7 @@ class SqliteDriver {
       if (lost >= 0) return Result.fail(new Fenced({ runId: runs[lost]!.runId }))
       const places = asked as ReadonlyArray<Place>
       runs.forEach(({ records }, index) => this.#tables.answer(places[index]!, records))
-      const { epoch } = this.#take(threadId, this.#tables.sql.thread(threadId), lease)
+      const { epoch } = this.#take(threadId, "", this.#tables.sql.thread(threadId), lease)
       const top = places[0]
       return Result.succeed({
         epoch,
@@ -239,9 +246,14 @@ class SqliteDriver {
     })
   }
 
-  #take(threadId: string, thread: ThreadRow | undefined, lease: LeaseRequest): Pick<Place, "thread" | "epoch"> {
+  #take(
+    threadId: string,
+    tenant: string,
+    thread: ThreadRow | undefined,
+    lease: LeaseRequest
+  ): Pick<Place, "thread" | "epoch"> {
     return thread === undefined
-      ? this.#tables.insertThread(threadId, lease)
+      ? this.#tables.insertThread(threadId, tenant, lease)
       : { thread: thread.id, epoch: this.#tables.take(thread.id, lease) }
   }
 }

@@ -52,11 +52,12 @@ CREATE INDEX threads_holder ON threads (holder);
 
 CREATE TABLE definitions (
   id INTEGER PRIMARY KEY,
+  format INTEGER NOT NULL,
   agent_id TEXT NOT NULL,
   agent_path TEXT NOT NULL,
   shape TEXT NOT NULL,
   limits TEXT NOT NULL,
-  UNIQUE (agent_id, agent_path, shape, limits)
+  UNIQUE (agent_id, agent_path, shape, limits, format)
 ) STRICT;
 
 CREATE TABLE runs (
@@ -81,6 +82,7 @@ CREATE TABLE runs (
   UNIQUE (thread, number)
 ) STRICT;
 CREATE INDEX runs_parent ON runs (parent_thread, parent);
+CREATE INDEX runs_open ON runs (thread) WHERE parent IS NULL AND state <> 'Settled';
 
 CREATE TABLE results (
   run INTEGER PRIMARY KEY,

@@ -3,7 +3,7 @@
  *
  * @since 0.1.0
  */
-import type { RunRow } from "../service/RunRow.ts"
+import type { ListedThread, RunRow } from "../service/RunRow.ts"
 import * as Ids from "../values/Ids.ts"
 
 /**
@@ -14,6 +14,7 @@ import * as Ids from "../values/Ids.ts"
  */
 export interface ThreadRow {
   readonly id: number
+  readonly tenant: string
   readonly epoch: number
   readonly holder: string | null
   readonly expiresAt: number
@@ -71,6 +72,8 @@ export interface StoredEvent {
  * @since 0.1.0
  */
 export const rowOf = (run: StoredRun): RunRow => ({
+  format: run.format,
+  tenant: run.tenant,
   threadId: run.threadId,
   runId: Ids.runId(run.threadId, run.number),
   rootThreadId: run.rootThreadId,
@@ -92,6 +95,27 @@ export const rowOf = (run: StoredRun): RunRow => ({
   usage: run.usage,
   messages: run.messages,
   activeMillis: run.activeMillis
+})
+
+/**
+ * A root thread as it is stored, with its last run.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface StoredThread extends Omit<ListedThread, "runId"> {
+  readonly number: number
+}
+
+/**
+ * A root thread as operations give it.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const listedOf = ({ number, ...thread }: StoredThread): ListedThread => ({
+  ...thread,
+  runId: Ids.runId(thread.threadId, number)
 })
 
 /**

@@ -5,7 +5,7 @@
  */
 import type { DatabaseSync, SQLInputValue } from "node:sqlite"
 import type { Record } from "../service/RunRow.ts"
-import type { Place, StoredEvent, StoredRun, ThreadRow } from "./SqliteRows.ts"
+import type { Place, StoredEvent, StoredRun, StoredThread, ThreadRow } from "./SqliteRows.ts"
 
 /**
  * Prepared statements, each a function of its parameters.
@@ -36,8 +36,9 @@ export const make = (db: DatabaseSync) => {
     return (...values: Array<SQLInputValue>) => statement.all(...values) as unknown as ReadonlyArray<Row>
   }
   return {
-    thread: one<ThreadRow>("SELECT id, epoch, holder, expires_at AS expiresAt FROM threads WHERE name = ?"),
-    insertThread: write("INSERT INTO threads (name, holder, expires_at, epoch) VALUES (?, ?, ?, ?)"),
+    thread: one<ThreadRow>("SELECT id, tenant, epoch, holder, expires_at AS expiresAt FROM threads WHERE name = ?"),
+    insertThread: write("INSERT INTO threads (name, tenant, holder, expires_at, epoch) VALUES (?, ?, ?, ?, ?)"),
+    setTenant: write("UPDATE threads SET tenant = ? WHERE id = ?"),
     lastEpoch: one<{ value: number }>("SELECT value FROM meta WHERE key = 'epoch'"),
     setEpoch: write("UPDATE meta SET value = ? WHERE key = 'epoch'"),
     take: write("UPDATE threads SET holder = ?, expires_at = ?, epoch = ? WHERE id = ?"),
@@ -57,10 +58,14 @@ export const make = (db: DatabaseSync) => {
     openChildren: all<StoredRun>(
       `${selectRun} WHERE r.parent_thread = ? AND r.parent = ? AND r.state <> 'Settled' ORDER BY r.id`
     ),
+    list: all<StoredThread>(`${listed} ${listedWhere} ${listedOrder}`),
+    listOpen: all<StoredThread>(`${listed} ${listedWhere} AND r.state <> 'Settled' ${listedOrder}`),
     definition: one<{ id: number }>(
-      "SELECT id FROM definitions WHERE agent_id = ? AND agent_path = ? AND shape = ? AND limits = ?"
+      "SELECT id FROM definitions WHERE agent_id = ? AND agent_path = ? AND shape = ? AND limits = ? AND format = ?"
     ),
-    insertDefinition: write("INSERT INTO definitions (agent_id, agent_path, shape, limits) VALUES (?, ?, ?, ?)"),
+    insertDefinition: write(
+      "INSERT INTO definitions (agent_id, agent_path, shape, limits, format) VALUES (?, ?, ?, ?, ?)"
+    ),
     insertRun: write(insertRun),
     setState: write("UPDATE runs SET state = ?, active_millis = ? WHERE id = ?"),
     rest: write(rest),
@@ -108,6 +113,8 @@ SELECT ${placeColumns},
   (SELECT name FROM threads WHERE id = r.root) AS rootThreadId,
   (SELECT name FROM threads WHERE id = r.parent_thread) AS parentThreadId,
   (SELECT number FROM runs WHERE id = r.parent) AS parentNumber,
+  (SELECT tenant FROM threads WHERE id = r.thread) AS tenant,
+  (SELECT format FROM definitions WHERE id = r.definition) AS format,
   (SELECT agent_id FROM definitions WHERE id = r.definition) AS agentId,
   (SELECT agent_path FROM definitions WHERE id = r.definition) AS agentPath,
   (SELECT shape FROM definitions WHERE id = r.definition) AS shape,
@@ -118,6 +125,18 @@ SELECT ${placeColumns},
   r.call_key AS callKey, r.tool_call_id AS toolCallId, r.depth, r.depth_left AS depthLeft, r.budget, r.input, r.prompt,
   r.active_millis AS activeMillis
 FROM runs r`
+
+const listed = `
+SELECT t.name AS threadId, t.tenant, r.number, d.agent_id AS agentId, d.shape, r.state, t.holder,
+  t.expires_at AS expiresAt
+FROM runs r JOIN threads t ON t.id = r.thread JOIN definitions d ON d.id = r.definition`
+
+const listedWhere = `
+WHERE r.parent IS NULL AND t.name > ?1 AND r.number = (SELECT max(number) FROM runs WHERE thread = r.thread)
+  AND (?2 IS NULL OR instr(?2, '|' || r.state || '|') > 0) AND (?3 IS NULL OR t.tenant = ?3)
+  AND (?4 IS NULL OR d.agent_id = ?4) AND (?5 IS NULL OR t.holder IS NULL OR t.expires_at <= ?5)`
+
+const listedOrder = "ORDER BY t.name LIMIT ?6"
 
 const insertRun = `
 INSERT INTO runs (thread, number, root, parent, parent_thread, state, ephemeral, first_event, call_key, tool_call_id,

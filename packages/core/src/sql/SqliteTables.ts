@@ -4,10 +4,21 @@
  *
  * @since 0.1.0
  */
-import type { Events, Fence, LeaseRequest, LoadedRun, NewRun, Record, RunRow, Settlement } from "../service/RunRow.ts"
+import type {
+  Events,
+  Fence,
+  LeaseRequest,
+  ListedThread,
+  LoadedRun,
+  NewRun,
+  Record,
+  RunRow,
+  Settlement,
+  ThreadQuery
+} from "../service/RunRow.ts"
 import * as Ids from "../values/Ids.ts"
 import * as RunRecord from "../values/RunRecord.ts"
-import { type Place, rowOf, shorten, split, type StoredRun } from "./SqliteRows.ts"
+import { listedOf, type Place, rowOf, shorten, split, type StoredRun } from "./SqliteRows.ts"
 import type { SqliteStatements } from "./SqliteStatements.ts"
 
 /**
@@ -54,9 +65,17 @@ export class SqliteTables {
   }
 
   /** Adds a thread whose lease is taken. */
-  insertThread(threadId: string, { holder, now, ttl }: LeaseRequest): Pick<Place, "thread" | "epoch"> {
+  insertThread(threadId: string, tenant: string, lease: LeaseRequest): Pick<Place, "thread" | "epoch"> {
+    const { holder, now, ttl } = lease
     const epoch = this.#nextEpoch()
-    return { thread: Number(this.sql.insertThread(threadId, holder, now + ttl, epoch).lastInsertRowid), epoch }
+    return { thread: Number(this.sql.insertThread(threadId, tenant, holder, now + ttl, epoch).lastInsertRowid), epoch }
+  }
+
+  /** Root threads with their last runs. */
+  list({ after, agentId, freeAt, limit, states, tenant }: ThreadQuery): ReadonlyArray<ListedThread> {
+    const query = states === undefined || states.includes("Settled") ? this.sql.list : this.sql.listOpen
+    const wanted = states === undefined ? null : `|${states.join("|")}|`
+    return query(after, wanted, tenant ?? null, agentId ?? null, freeAt ?? null, limit).map(listedOf)
   }
 
   /** Adds a run to its thread, below a parent or none, with its events. Gives the number of the first. */
@@ -179,9 +198,10 @@ export class SqliteTables {
       this.sql.deleteThread(thread)
     }
   }
-  #definition({ agentId, agentPath, limits, shape }: NewRun): number {
-    return this.sql.definition(agentId, agentPath, shape, limits)?.id ??
-      Number(this.sql.insertDefinition(agentId, agentPath, shape, limits).lastInsertRowid)
+
+  #definition({ agentId, agentPath, format, limits, shape }: NewRun): number {
+    return this.sql.definition(agentId, agentPath, shape, limits, format)?.id ??
+      Number(this.sql.insertDefinition(agentId, agentPath, shape, limits, format).lastInsertRowid)
   }
 
   #nextEpoch(): number {

@@ -19,6 +19,9 @@ import type { TreeBudget } from "./TreeBudget.ts"
  *   Default: no limit
  * - `childRetention`: settled child threads to keep, where that is fewer than
  *   the definition keeps
+ * - `tenant`: whose thread it is, 1 to 128 of `[a-zA-Z0-9_.:-]`; threads can
+ *   be listed by it. A thread stays its first run's tenant's: a run of it for
+ *   another, or for none, is refused
  *
  * @category models
  * @since 0.1.0
@@ -28,4 +31,5 @@ export interface RunConfig {
   readonly budget?: Budget
   readonly treeBudget?: TreeBudget
   readonly childRetention?: number
+  readonly tenant?: string
 }

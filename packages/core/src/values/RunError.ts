@@ -37,7 +37,8 @@ const reason = <const Tag extends string, const Fields extends Schema.Struct.Fie
  * - `CorruptRun`: a stored row cannot be read
  *
  * The others are how the run failed. It stays open, and `recover` tries again:
- * `ModelFailed`, `ToolFatal`, `ChildFailed`, `StoreFailed`, `Defect`.
+ * `ModelFailed`, `ToolFatal`, `ChildFailed`, `StoreFailed`, `Defect`. A
+ * `StoreFailed` of no thread in particular has an empty `threadId`.
  *
  * @category schemas
  * @since 0.1.0
@@ -129,7 +130,7 @@ const describe = (reason: RunErrorReason): string => {
     case "ChildFailed":
       return `The subagent ${reason.path.join(" > ")} failed. ${childFailureMessage(reason.failure)}`
     case "StoreFailed":
-      return `The store failed to ${reason.operation} (thread "${reason.threadId}")`
+      return `The store failed to ${reason.operation}${reason.threadId === "" ? "" : ` (thread "${reason.threadId}")`}`
     case "Defect":
       return `The run of the thread "${reason.threadId}" failed by a bug in ${reason.where}; see the log`
   }

@@ -7,6 +7,8 @@ export const ttl = 15_000
 export const by = (holder: string, now = 0): RunRow.LeaseRequest => ({ holder, now, ttl })
 
 export const newRun = (threadId: string, more: Partial<RunRow.NewRun> = {}): RunRow.NewRun => ({
+  format: 1,
+  tenant: "",
   threadId,
   rootThreadId: threadId,
   parentRunId: null,
@@ -46,7 +48,7 @@ export const open = Effect.fnUntraced(
   function*(threadId: string, more: Partial<RunRow.NewRun> = {}, lease = by("one")) {
     const store = yield* RunStore.RunStore
     const opened = yield* store.open(newRun(threadId, more), lease, (runId) => [event(runId, `${runId} started`)])
-    if (opened._tag === "Occupied") return assert.fail(`${threadId} has an open run`)
+    if (opened._tag !== "Started") return assert.fail(`${threadId} has an open run`)
     return { threadId, runId: opened.runId, epoch: opened.epoch }
   }
 )

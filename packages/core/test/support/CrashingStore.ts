@@ -57,6 +57,7 @@ export const crashing = (inner: Store, n: number): CrashingStore => {
       lease: read((threadId, lease) => inner.lease(threadId, lease)),
       load: read((runId) => inner.load(runId)),
       thread: read((threadId) => inner.thread(threadId)),
+      list: read((query) => inner.list(query)),
       children: read((runId) => inner.children(runId)),
       events: read((rootThreadId, after) => inner.events(rootThreadId, after)),
       renew: (lease) => isDead() ? Effect.void : inner.renew(lease),

@@ -11,11 +11,17 @@ export interface Processes {
   ) => Effect.Effect<A, E>
 }
 
-export const processes = Effect.fnUntraced(function*(
+export const processes = (
   store: RunStore.RunStore["Service"],
   scripts: Script.Scripts
-): Effect.fn.Return<Processes, never, Scope.Scope> {
-  const model = yield* ScriptedModel.make(scripts)
+): Effect.Effect<Processes, never, Scope.Scope> =>
+  Effect.map(ScriptedModel.make(scripts), (model) => processesOf(store, model))
+
+/** The same, with a model that is there already. */
+export const processesOf = (
+  store: RunStore.RunStore["Service"],
+  model: ScriptedModel.ScriptedModel["Service"]
+): Processes => {
   let started = 0
   return {
     model,
@@ -29,7 +35,7 @@ export const processes = Effect.fnUntraced(function*(
         )
       )
   }
-})
+}
 
 /** A tool that needs approval, with the arguments it takes. */
 export const gated = <const Name extends string, Fields extends Schema.Struct.Fields>(name: Name, fields: Fields) =>

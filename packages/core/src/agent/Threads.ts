@@ -1,0 +1,195 @@
+/**
+ * Threads and runs as the store has them, whatever agents they are of.
+ *
+ * @since 0.1.0
+ */
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import * as RunFailure from "../run/RunFailure.ts"
+import * as StoredRun from "../run/StoredRun.ts"
+import type { CorruptRow } from "../service/CorruptRow.ts"
+import { Mandate } from "../service/Mandate.ts"
+import type { ListedThread, RunRow } from "../service/RunRow.ts"
+import * as Bound from "../values/Bound.ts"
+import type { ParentCall } from "../values/ChildRun.ts"
+import * as Ids from "../values/Ids.ts"
+import type { RunError } from "../values/RunError.ts"
+import { RunState } from "../values/RunOutcome.ts"
+import type { RunUsage } from "../values/Usage.ts"
+
+/**
+ * Which threads to list. All fields narrow; absent ones do not.
+ *
+ * **Details**
+ *
+ * - `states`: those whose last run is in one of these states
+ * - `agentId`: those whose last run is of this agent
+ * - `tenant`: those of this tenant
+ * - `after`: those whose id is greater, by code units: the last of the page
+ *   before
+ * - `limit` (100): how many at most, up to 1000
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface ThreadFilter {
+  readonly states?: ReadonlyArray<RunState>
+  readonly agentId?: string
+  readonly tenant?: string
+  readonly after?: string
+  readonly limit?: number
+}
+
+/**
+ * A thread with its last run.
+ *
+ * **Details**
+ *
+ * `isHeld` tells whether a process holds the thread. A `Running` run of a
+ * thread that nobody holds was interrupted and can be recovered.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface ThreadSummary {
+  readonly threadId: Ids.ThreadId
+  readonly runId: Ids.RunId
+  readonly agentId: string
+  readonly state: RunState
+  readonly isHeld: boolean
+  readonly tenant?: string
+}
+
+/**
+ * A run of a thread, or of what was delegated from it.
+ *
+ * **Details**
+ *
+ * `outcome` names how a settled run ended, or why a failed one failed. `usage`
+ * is there once the run is settled.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface RunSummary {
+  readonly threadId: Ids.ThreadId
+  readonly runId: Ids.RunId
+  readonly agentId: string
+  readonly depth: number
+  readonly state: RunState
+  readonly activeMillis: number
+  readonly parentRunId?: Ids.RunId
+  readonly call?: ParentCall
+  readonly outcome?: string
+  readonly usage?: RunUsage
+}
+
+/**
+ * Lists threads, in the order of their ids, one page.
+ *
+ * **Example** (What waits for a person)
+ *
+ * ```ts
+ * import { Threads } from "@mandate/core"
+ *
+ * export const waiting = Threads.list({ states: ["Suspended"], limit: 20 })
+ * ```
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const list = Effect.fnUntraced(function*(
+  { after = "", limit = defaultLimit, ...filter }: ThreadFilter = {}
+): Effect.fn.Return<ReadonlyArray<ThreadSummary>, RunError, Mandate> {
+  const { lease, store } = yield* Mandate
+  const issues = [
+    ...Bound.problem("limit", limit),
+    ...(limit > maxLimit ? [`limit must be at most ${maxLimit}, not ${limit}`] : [])
+  ]
+  if (issues.length > 0) return yield* RunFailure.fail({ _tag: "InvalidInput", field: "filter", issues })
+  const { now } = yield* lease
+  const found = yield* RunFailure.fromStore("")(store.list({ after, limit, ...filter }))
+  return yield* Effect.forEach(found, (thread) => threadSummary(thread, now))
+})
+
+/**
+ * Lists threads, in the order of their ids, as pages of `limit` are read.
+ * Threads that come and go meanwhile may be among them or not; none comes
+ * twice.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const all = (filter: ThreadFilter = {}): Stream.Stream<ThreadSummary, RunError, Mandate> =>
+  Stream.paginate(filter.after ?? "", (after) =>
+    Effect.map(list({ ...filter, after }), (page) => {
+      const last = page[page.length - 1]
+      return [page, last === undefined ? Option.none<string>() : Option.some<string>(last.threadId)]
+    }))
+
+/**
+ * Lists the runs of a thread, oldest first, each followed by the runs that were
+ * delegated from it and are kept.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const runs = Effect.fnUntraced(function*(
+  threadId: string
+): Effect.fn.Return<ReadonlyArray<RunSummary>, RunError, Mandate> {
+  if (Ids.isChildThread(threadId)) return yield* RunFailure.fail({ _tag: "ChildThread", threadId })
+  const { store } = yield* Mandate
+  const read = RunFailure.fromStore(threadId)
+  const rows = yield* read(store.thread(threadId))
+  if (rows.length === 0) return yield* RunFailure.fail({ _tag: "UnknownThread", threadId })
+  const below: (row: RunRow) => Effect.Effect<ReadonlyArray<RunSummary>, RunError> = Effect.fnUntraced(
+    function*(row) {
+      const self = yield* RunFailure.decoded(runSummary(row))
+      const children = yield* Effect.forEach(yield* read(store.children(row.runId)), below)
+      return [self, ...children.flat()]
+    }
+  )
+  return (yield* Effect.forEach(rows, below)).flat()
+})
+
+const defaultLimit = 100
+const maxLimit = 1000
+
+const threadSummary = (
+  { agentId, expiresAt, holder, runId, state, tenant, threadId }: ListedThread,
+  now: number
+): Effect.Effect<ThreadSummary, RunError> =>
+  isState(state)
+    ? Effect.succeed({
+      threadId: threadId as Ids.ThreadId,
+      runId: runId as Ids.RunId,
+      agentId,
+      state,
+      isHeld: holder !== null && expiresAt > now,
+      ...(tenant === "" ? {} : { tenant })
+    })
+    : RunFailure.fail({ _tag: "CorruptRun", threadId, runId, detail: "state: it is none that a run can be in" })
+
+const isState = Schema.is(RunState)
+
+const runSummary = (row: RunRow): Result.Result<RunSummary, CorruptRow> =>
+  Result.gen(function*() {
+    const state = yield* StoredRun.state(row)
+    return {
+      threadId: row.threadId as Ids.ThreadId,
+      runId: row.runId as Ids.RunId,
+      agentId: row.agentId,
+      depth: row.depth,
+      state,
+      activeMillis: row.activeMillis,
+      ...(row.parentRunId === null ? {} : { parentRunId: row.parentRunId as Ids.RunId }),
+      ...(row.callKey === null ? {} : { call: { key: row.callKey as Ids.CallKey, toolCallId: row.toolCallId ?? "" } }),
+      ...(state === "Settled"
+        ? { outcome: (yield* StoredRun.outcome(row))._tag, usage: yield* StoredRun.usage(row) }
+        : {}),
+      ...(state === "Failed" ? { outcome: (yield* StoredRun.failure(row))._tag } : {})
+    }
+  })
