@@ -6,8 +6,8 @@
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
-import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import * as OpenRun from "../loop/OpenRun.ts"
 import * as RunFailure from "../run/RunFailure.ts"
 import * as StoredRun from "../run/StoredRun.ts"
 import type { CorruptRow } from "../service/CorruptRow.ts"
@@ -17,7 +17,7 @@ import * as Bound from "../values/Bound.ts"
 import type { ParentCall } from "../values/ChildRun.ts"
 import * as Ids from "../values/Ids.ts"
 import type { RunError } from "../values/RunError.ts"
-import { RunState } from "../values/RunOutcome.ts"
+import type { RunState } from "../values/RunOutcome.ts"
 import type { RunUsage } from "../values/Usage.ts"
 
 /**
@@ -158,26 +158,22 @@ export const runs = Effect.fnUntraced(function*(
 const defaultLimit = 100
 const maxLimit = 1000
 
-const threadSummary = (
-  { agentId, expiresAt, holder, runId, state, tenant, threadId }: ListedThread,
-  now: number
-): Effect.Effect<ThreadSummary, RunError> =>
-  isState(state)
-    ? Effect.succeed({
+const threadSummary = (thread: ListedThread, now: number): Effect.Effect<ThreadSummary, RunError> =>
+  Effect.map(RunFailure.decoded(OpenRun.state(thread)), (state) => {
+    const { agentId, expiresAt, holder, runId, tenant, threadId } = thread
+    return {
       threadId: threadId as Ids.ThreadId,
       runId: runId as Ids.RunId,
       agentId,
       state,
       isHeld: holder !== null && expiresAt > now,
       ...(tenant === "" ? {} : { tenant })
-    })
-    : RunFailure.fail({ _tag: "CorruptRun", threadId, runId, detail: "state: it is none that a run can be in" })
-
-const isState = Schema.is(RunState)
+    }
+  })
 
 const runSummary = (row: RunRow): Result.Result<RunSummary, CorruptRow> =>
   Result.gen(function*() {
-    const state = yield* StoredRun.state(row)
+    const state = yield* OpenRun.state(row)
     return {
       threadId: row.threadId as Ids.ThreadId,
       runId: row.runId as Ids.RunId,

@@ -123,7 +123,7 @@ const stored = ({ call, drive }: Task): Effect.Effect<LoadedRun | undefined, Los
 
 // How a child that is not to be driven stands; nothing for one that is.
 const standing = ({ policy, subagent }: Task, { row }: LoadedRun): DriveEnd | undefined => {
-  const state = StoredRun.state(row)
+  const state = OpenRun.state(row)
   if (Result.isFailure(state)) return corrupt(state.failure)
   switch (state.success) {
     case "Running":

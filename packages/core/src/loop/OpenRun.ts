@@ -1,11 +1,13 @@
 /**
- * An open run as it was stored, decoded.
+ * Runs as they were stored, decoded.
  *
  * @since 0.1.0
  */
 import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
 import { CorruptRow } from "../service/CorruptRow.ts"
-import type { LoadedRun } from "../service/RunRow.ts"
+import type { LoadedRun, RunRow } from "../service/RunRow.ts"
+import { RunState } from "../values/RunOutcome.ts"
 import * as ActiveRun from "./ActiveRun.ts"
 import * as Journal from "./Journal.ts"
 
@@ -29,7 +31,22 @@ export interface OpenRun {
 export const decode = ({ records, row }: LoadedRun): Result.Result<OpenRun, CorruptRow> =>
   Result.mapError(
     Result.gen(function*() {
+      yield* isState(row.state) ? Result.void : Result.fail(noState)
       return { run: yield* ActiveRun.fromRow(row), records: yield* Journal.decode(records) }
     }),
     (detail) => new CorruptRow({ threadId: row.threadId, runId: row.runId, detail })
   )
+
+/**
+ * The state of a run.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const state = (
+  { runId, state, threadId }: Pick<RunRow, "runId" | "state" | "threadId">
+): Result.Result<RunState, CorruptRow> =>
+  isState(state) ? Result.succeed(state) : Result.fail(new CorruptRow({ threadId, runId, detail: noState }))
+
+const isState = Schema.is(RunState)
+const noState = "state: it is none that a run can be in"

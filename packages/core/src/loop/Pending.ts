@@ -46,11 +46,14 @@ const below: (
       call,
       pending: [{ id: Ids.join(path, id), run: child, agentPath, request, askedAt }] as ReadonlyArray<PendingInterrupt>
     }))
-    const children = (yield* store.children(runId)).filter((row) => row.state === "Suspended" && row.callKey !== null)
-    const delegated = yield* Effect.forEach(children, (row) => {
-      const call = row.callKey as Ids.CallKey
-      return Effect.map(below(store, row.runId, [...path, call]), (pending) => ({ call, pending }))
-    })
+    const delegated = yield* Effect.forEach(
+      yield* store.children(runId),
+      Effect.fnUntraced(function*(row) {
+        const call = (row.callKey ?? "") as Ids.CallKey
+        const isWaiting = (yield* Effect.fromResult(OpenRun.state(row))) === "Suspended"
+        return { call, pending: isWaiting ? yield* below(store, row.runId, [...path, call]) : [] }
+      })
+    )
     return [...own, ...delegated]
       .sort((a, b) => Ids.compareCalls(a.call, b.call))
       .flatMap(({ pending }) => pending)

@@ -161,6 +161,8 @@ export const make = (options: {
 
   const cancel = (runId: string): Effect.Effect<boolean, StoreError | Fenced | CorruptRow> =>
     Effect.uninterruptible(Effect.gen(function*() {
+      // A tree that cannot be read as a whole is left to go on.
+      yield* TreeClose.check(store, runId)
       const closing = live.get(runId)
       if (closing?.isClosing === true) return yield* Effect.as(Deferred.await(closing.done), true)
       const runs = treeOf(runId)

@@ -54,6 +54,8 @@ export const recover = Effect.fnUntraced(function*(
     return yield* RunFailure.fail({ _tag: "NothingToRecover", threadId })
   }
   yield* ThreadVerbs.sameAgent(runnable, row)
+  // A run that cannot be read is left as it is, its lease too.
+  yield* ThreadVerbs.loadOpen(runtime, row)
   const epoch = yield* take[takeover](runtime, row)
   const loaded = yield* RunFailure.fromStore(threadId)(runtime.store.load(row.runId))
   if (loaded === undefined || loaded.epoch !== epoch) return yield* RunFailure.fail({ _tag: "ThreadBusy", threadId })

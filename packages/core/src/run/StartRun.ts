@@ -8,6 +8,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as ActiveRun from "../loop/ActiveRun.ts"
 import * as Journal from "../loop/Journal.ts"
+import * as OpenRun from "../loop/OpenRun.ts"
 import * as Pending from "../loop/Pending.ts"
 import * as TreeMeter from "../loop/TreeMeter.ts"
 import type { Mandate } from "../service/Mandate.ts"
@@ -184,12 +185,15 @@ const limitsOf = (limits: RunLimits, config: RunConfig | undefined): Effect.Effe
 
 const occupied = (
   runtime: Mandate["Service"],
-  { runId, state, threadId }: RunRow,
+  row: RunRow,
   held: boolean
 ): Effect.Effect<never, RunError> =>
-  state === "Suspended"
-    ? Effect.flatMap(
-      RunFailure.fromStore(threadId)(Pending.list(runtime.store, runId)),
-      (pending) => RunFailure.fail({ _tag: "PendingInterrupts", threadId, pending: pending.map(({ id }) => id) })
-    )
-    : RunFailure.fail({ _tag: state === "Running" && held ? "ThreadBusy" : "IncompleteRun", threadId })
+  Effect.flatMap(RunFailure.decoded(OpenRun.state(row)), (state) => {
+    const { runId, threadId } = row
+    return state === "Suspended"
+      ? Effect.flatMap(
+        RunFailure.fromStore(threadId)(Pending.list(runtime.store, runId)),
+        (pending) => RunFailure.fail({ _tag: "PendingInterrupts", threadId, pending: pending.map(({ id }) => id) })
+      )
+      : RunFailure.fail({ _tag: state === "Running" && held ? "ThreadBusy" : "IncompleteRun", threadId })
+  })

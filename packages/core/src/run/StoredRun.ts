@@ -13,20 +13,12 @@ import { CorruptRow } from "../service/CorruptRow.ts"
 import { rowFormat, type RunRow } from "../service/RunRow.ts"
 import * as Ids from "../values/Ids.ts"
 import { Message } from "../values/Message.ts"
-import { Failure, RunState, Settled } from "../values/RunOutcome.ts"
+import { Failure, Settled } from "../values/RunOutcome.ts"
 import { resultKey, stepKey } from "../values/RunRecord.ts"
 import * as SchemaIssues from "../values/SchemaIssues.ts"
 import { RunUsage } from "../values/Usage.ts"
 
 type Decoded<A> = Result.Result<A, CorruptRow>
-
-/**
- * The state of a run.
- *
- * @category getters
- * @since 0.1.0
- */
-export const state = (row: RunRow): Decoded<RunState> => column(row, "state", decodeState(row.state))
 
 /**
  * How a settled run ended.
@@ -97,7 +89,6 @@ const json = <A>(schema: Schema.Codec<A, any>) => {
   return (text: string | null): Result.Result<A, Schema.SchemaError> => decode(text)
 }
 
-const decodeState = Schema.decodeUnknownResult(RunState)
 const decodeSettled = json(Settled)
 const decodeFailure = json(Failure)
 const decodeUsage = json(RunUsage)

@@ -56,7 +56,7 @@ export const lastRun = Effect.fnUntraced(function*(
   const rows = yield* RunFailure.fromStore(threadId)(runtime.store.thread(threadId))
   const last = rows[rows.length - 1]
   if (last === undefined) return yield* RunFailure.fail({ _tag: "UnknownThread", threadId })
-  yield* RunFailure.decoded(StoredRun.state(last))
+  yield* RunFailure.decoded(OpenRun.state(last))
   return last
 })
 

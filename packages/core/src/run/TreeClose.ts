@@ -77,6 +77,23 @@ export const plan = Effect.fnUntraced(function*(
   }
 })
 
+/**
+ * Fails with the first run of a tree that a close could not read.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const check: (store: RunStore["Service"], runId: string) => Effect.Effect<void, StoreError | CorruptRow> = Effect
+  .fnUntraced(function*(store, runId) {
+    const loaded = yield* store.load(runId)
+    if (loaded === undefined || loaded.row.state === "Settled") return
+    yield* Effect.fromResult(OpenRun.decode(loaded))
+    for (const row of yield* store.children(runId)) {
+      if (row.state === "Settled") yield* Effect.fromResult(StoredRun.usage(row))
+      else yield* check(store, row.runId)
+    }
+  })
+
 interface Closed {
   readonly run: ActiveRun.ActiveRun
   readonly fence: Fence

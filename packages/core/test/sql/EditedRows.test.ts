@@ -1,0 +1,74 @@
+import { assert, describe, it } from "@effect/vitest"
+import { AgentBuilder, Answer, type RunError } from "@mandate/core"
+import { SqliteRunStore } from "@mandate/core/sqlite"
+import { Step } from "@mandate/testing"
+import { Effect } from "effect"
+import * as Toolkit from "effect/ai/Toolkit"
+import { DatabaseSync } from "node:sqlite"
+import * as SqliteFiles from "../support/SqliteFiles.ts"
+import * as Waiting from "../support/Waiting.ts"
+
+const clerk = AgentBuilder.make("clerk").withTools(Toolkit.make(Waiting.gated("pay", {})), {
+  pay: () => Effect.succeed("paid")
+})
+
+const edits = [
+  ["a state that there is not", "UPDATE runs SET state = 'Paused'", "state: it is none that a run can be in"],
+  ["limits of another type", "UPDATE definitions SET limits = '{\"maxSteps\":\"many\"}'", "limits"],
+  ["a row that a newer version wrote", "UPDATE definitions SET format = 2", "format"],
+  ["a record that is cut off", "UPDATE records SET json = substr(json, 1, 20) WHERE key = 'm/0'", "record m/0"],
+  [
+    "a record under a key that there is not",
+    "UPDATE records SET key = 'i/0.0:wish0' WHERE key LIKE 'i/%'",
+    "record i/"
+  ],
+  [
+    "a request of another kind",
+    "UPDATE records SET json = '{\"request\":{\"_tag\":\"Wish\"},\"askedAt\":0}' WHERE key LIKE 'i/%'",
+    "record i/"
+  ]
+] as const
+
+describe("a SQLite file that was edited by hand", () => {
+  it.effect.each(edits)("refuses %s, names the run, and stays as it is", ([, edit, detail]) =>
+    Effect.gen(function*() {
+      const filename = yield* SqliteFiles.path
+      yield* Effect.scoped(Effect.gen(function*() {
+        const store = yield* SqliteRunStore.make({ filename })
+        const { next } = yield* Waiting.processes(store, { clerk: [Step.calls(Step.call("pay"))] })
+        yield* next(Effect.flatMap(clerk.build(), (agent) => agent.run("Go", { threadId: "t" })))
+      }))
+      const dump = () => {
+        const db = new DatabaseSync(filename)
+        const tables = ["threads", "definitions", "runs", "results", "records", "events"]
+        const rows = tables.map((table) => db.prepare(`SELECT * FROM ${table}`).all())
+        db.close()
+        return JSON.stringify(rows)
+      }
+      const db = new DatabaseSync(filename)
+      db.exec(edit)
+      db.close()
+      const edited = dump()
+      const reasons = yield* Effect.scoped(Effect.gen(function*() {
+        const store = yield* SqliteRunStore.make({ filename })
+        const { next } = yield* Waiting.processes(store, {})
+        return yield* next(Effect.gen(function*() {
+          const agent = yield* clerk.build()
+          const reason = <A>(verb: Effect.Effect<A, RunError.RunError>) =>
+            Effect.map(Effect.flip(verb), (error) => error.reason)
+          return [
+            yield* reason(agent.status("t")),
+            yield* reason(agent.resume("t", [Answer.approve("0.0:approval0")])),
+            yield* reason(agent.run("Again", { threadId: "t" })),
+            yield* reason(agent.cancel("t"))
+          ]
+        }))
+      }))
+
+      for (const reason of reasons) {
+        assert.deepInclude(reason, { _tag: "CorruptRun", threadId: "t", runId: "t#0" })
+        assert.include(reason._tag === "CorruptRun" ? reason.detail : "", detail)
+      }
+      assert.strictEqual(dump(), edited)
+    }))
+})
