@@ -26,7 +26,6 @@ export const run = (args: ReadonlyArray<string>): Effect.Effect<number, never, O
     return yield* Effect.provide(perform(act), Runtime.layer({ db: db ?? Options.defaultDb, delayMillis }))
   }).pipe(
     Effect.catchTag("RunError", refusal),
-    Effect.catchTag("StoreError", ({ message }) => complain(nothingDone, `${message}. Give the command again.`)),
     Effect.catchTag(["UsageError", "SqliteError", "LedgerError"], ({ message }) => complain(unusable, message)),
     Effect.orDie
   )

@@ -1,8 +1,8 @@
 /**
  * What the agents run on: a SQLite file, a ledger, and the scripted model.
  */
-import { Mandate, type ModelRegistry, type RunStore, RuntimeConfig } from "@mandate/core"
-import { type SqliteError, SqliteRunStore } from "@mandate/core/sqlite"
+import { type Mandate, type ModelRegistry, RuntimeConfig } from "@mandate/core"
+import { MandateSqlite, type SqliteError } from "@mandate/core/sqlite"
 import { Duration, Layer } from "effect"
 import * as Ledger from "./Ledger.ts"
 import type { Output } from "./Output.ts"
@@ -28,25 +28,19 @@ const config = Layer.succeed(RuntimeConfig, {
 /** Where the ledger of a store is. */
 export const ledgerOf = (db: string): string => `${db}.ledger`
 
-/** Layer of all that a command needs. The store is there too, for its events. */
+/** Layer of all that a command needs. */
 export const layer = (options: {
   readonly db: string
   readonly delayMillis: number
 }): Layer.Layer<
-  Mandate.Mandate | RunStore.RunStore | ModelRegistry.ModelRegistry | Ledger.Ledger,
+  Mandate.Mandate | ModelRegistry.ModelRegistry | Ledger.Ledger,
   SqliteError.SqliteError | Ledger.LedgerError,
   Output
 > =>
-  Layer.mergeAll(
-    Mandate.layer.pipe(
-      Layer.provide(config),
-      // The store comes first, so that nothing is made beside a file that is refused.
-      Layer.provideMerge(
-        Layer.provideMerge(
-          Ledger.layer({ file: ledgerOf(options.db), delayMillis: options.delayMillis }),
-          SqliteRunStore.layer({ filename: options.db })
-        )
-      )
+  Layer.merge(
+    // The store comes first, so that nothing is made beside a file that is refused.
+    Ledger.layer({ file: ledgerOf(options.db), delayMillis: options.delayMillis }).pipe(
+      Layer.provideMerge(Layer.provide(MandateSqlite.layer({ filename: options.db }), config))
     ),
     ScriptedModel.layer
   )

@@ -1,20 +1,20 @@
 /**
  * How a case stands, in words.
  */
+import type { Interrupt } from "@mandate/core"
 import { Clock, Effect } from "effect"
-import * as Asked from "./Asked.ts"
 import type * as Case from "./Case.ts"
 import * as Ledger from "./Ledger.ts"
 import { Output } from "./Output.ts"
 import { age, count, escape } from "./Text.ts"
 
 /** Prints how a case stands: what it waits on, or how it ended and what was done. */
-export const standing = Effect.fnUntraced(function*({ status, threadId }: Case.Standing) {
+export const standing = Effect.fnUntraced(function*({ status }: Case.Standing) {
   const output = yield* Output
   if (status._tag === "Suspended") {
     const now = yield* Clock.currentTimeMillis
     yield* output.print(`Waiting for ${count(status.pending.length, "answer")}:`)
-    for (const one of yield* Asked.list(threadId, status.pending)) yield* output.print(asked(one, now))
+    for (const one of status.pending) yield* output.print(asked(one, now))
     return
   }
   yield* output.print(ended(status))
@@ -25,27 +25,30 @@ export const standing = Effect.fnUntraced(function*({ status, threadId }: Case.S
 })
 
 /** Prints what a case waits on as a line of JSON. */
-export const json = Effect.fnUntraced(function*({ status, threadId }: Case.Standing) {
+export const json = Effect.fnUntraced(function*({ status }: Case.Standing) {
   const output = yield* Output
   const now = yield* Clock.currentTimeMillis
-  const all = yield* Asked.list(threadId, status._tag === "Suspended" ? status.pending : [])
-  yield* output.print(JSON.stringify(all.map(({ since, ...one }) => ({
-    ...one,
-    ...(since === undefined ? {} : { ageMillis: Math.max(0, now - since) })
+  const pending = status._tag === "Suspended" ? status.pending : []
+  yield* output.print(JSON.stringify(pending.map(({ agentPath, askedAt, id, request }) => ({
+    id,
+    agentPath,
+    request,
+    ageMillis: Math.max(0, now - askedAt)
   }))))
 })
 
-const asked = ({ agentPath, id, request, since }: Asked.Asked, now: number): string => {
+const asked = ({ agentPath, askedAt, id, request }: Interrupt.PendingInterrupt, now: number): string => {
   const who = escape(agentPath.join(" > "))
   const tool = escape(request.tool)
-  const waits = since === undefined ? "" : `, for ${age(now - since)}`
   const [what, ways] = request._tag === "Question"
     ? [[escape(request.question), `as ${escape(JSON.stringify(request.answerSchema))}`], "reply JSON"]
     : [[`${tool} ${escape(JSON.stringify(request.arguments))}`], "approve | reject WHY | edit JSON"]
   return [
     "",
     `  ${id}`,
-    `    ${who} ${request._tag === "Question" ? `asks in ${tool}` : `wants to call ${tool}`}${waits}`,
+    `    ${who} ${request._tag === "Question" ? `asks in ${tool}` : `wants to call ${tool}`}, for ${
+      age(now - askedAt)
+    }`,
     ...what.map((line) => `    ${line}`),
     `    answer ${id} ${ways}`
   ].join("\n")
