@@ -164,14 +164,12 @@ const isApplicationThreadId = Schema.is(Ids.ApplicationThreadId)
 const tenantOf = (config: RunConfig | undefined): Effect.Effect<string, RunError> => {
   const tenant = config?.tenant
   if (tenant === undefined) return Effect.succeed("")
-  return isTenant(tenant) ? Effect.succeed(tenant) : RunFailure.fail({
+  return isApplicationThreadId(tenant) ? Effect.succeed(tenant) : RunFailure.fail({
     _tag: "InvalidInput",
     field: "tenant",
     issues: ["it must be 1 to 128 of the characters a-z A-Z 0-9 _ . : -"]
   })
 }
-
-const isTenant = Schema.is(Ids.Tenant)
 
 // The call may keep fewer children than the definition, not more.
 const limitsOf = (limits: RunLimits, config: RunConfig | undefined): Effect.Effect<RunLimits, RunError> => {

@@ -52,15 +52,6 @@ export type AgentId = typeof AgentId.Type
 export const ApplicationThreadId = Schema.String.pipe(Schema.check(Schema.isPattern(/^[a-zA-Z0-9_.:-]{1,128}$/)))
 
 /**
- * Schema for the name of a tenant: like a thread id that an application
- * chooses.
- *
- * @category schemas
- * @since 0.1.0
- */
-export const Tenant = ApplicationThreadId
-
-/**
  * Schema for any thread id: an application's, or a child's, which is
  * `<parent run id>/<call key>`.
  *
