@@ -137,9 +137,12 @@ class MemoryRunStore {
   lease(threadId: string, lease: LeaseRequest & { readonly force?: boolean }) {
     return Effect.sync((): Leased => {
       const thread = this.#tables.thread(threadId)
-      return isHeld(thread, lease.now) && thread.holder !== lease.holder && lease.force !== true
-        ? { _tag: "Held", until: thread.expiresAt }
-        : { _tag: "Taken", epoch: this.#tables.take(thread, lease) }
+      const former = thread.holder === lease.holder ? null : thread.holder
+      if (former !== null && isHeld(thread, lease.now) && lease.force !== true) {
+        return { _tag: "Held", until: thread.expiresAt }
+      }
+      if (former !== null) this.#tables.takeBelow(thread, former, lease)
+      return { _tag: "Taken", epoch: this.#tables.take(thread, lease) }
     })
   }
 
@@ -166,7 +169,7 @@ class MemoryRunStore {
       if (lost !== undefined) return Effect.fail(new Fenced({ runId: lost.runId }))
       for (const { records, runId } of runs) {
         const run = this.#tables.get(runId)
-        for (const { json, key } of records) run.records.set(key, json)
+        for (const { json, key } of records) if (!run.records.has(key)) run.records.set(key, json)
         run.row = { ...run.row, state: "Running" }
       }
       const epoch = this.#tables.take(this.#tables.thread(threadId), lease)

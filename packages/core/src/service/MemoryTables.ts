@@ -71,6 +71,15 @@ export class MemoryTables {
     return thread.epoch
   }
 
+  /** Takes the leases below a thread that its former holder has there. */
+  takeBelow(thread: Thread, former: string, lease: LeaseRequest): void {
+    for (const runId of thread.runs.flatMap((run) => this.get(run).children)) {
+      const below = this.thread(this.get(runId).row.threadId)
+      if (below.holder === former) this.take(below, lease)
+      this.takeBelow(below, former, lease)
+    }
+  }
+
   /** The thread with an id, made if it is not there. */
   thread(threadId: string): Thread {
     const known = this.#threads.get(threadId)

@@ -151,7 +151,13 @@ export class RunStore extends Context.Service<RunStore, {
     keepChildren: number
   ) => Effect.Effect<number, StoreError | Fenced>
 
-  /** Takes the lease of a thread that nobody holds, that is ours, or by force. */
+  /**
+   * Takes the lease of a thread that nobody holds any more, that is ours, or by
+   * force. Where it is taken from another holder, that holder loses every
+   * thread below as well, in the same transaction: each gets a new epoch and
+   * goes to whoever asks. A thread below that is held by somebody else, or by
+   * nobody, is left alone.
+   */
   readonly lease: (
     threadId: string,
     lease: LeaseRequest & { readonly force?: boolean }

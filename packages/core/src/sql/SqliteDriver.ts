@@ -127,10 +127,12 @@ export const make = (
     lease: (threadId, lease) =>
       write("lease", (): Leased => {
         const thread = tables.sql.thread(threadId)
-        return thread !== undefined && isHeld(thread, lease.now) && thread.holder !== lease.holder &&
-            lease.force !== true
-          ? { _tag: "Held", until: thread.expiresAt }
-          : { _tag: "Taken", epoch: take(threadId, "", thread, lease).epoch }
+        const former = thread === undefined || thread.holder === lease.holder ? null : thread.holder
+        if (thread !== undefined && former !== null) {
+          if (isHeld(thread, lease.now) && lease.force !== true) return { _tag: "Held", until: thread.expiresAt }
+          tables.takeBelow(thread.id, former, lease)
+        }
+        return { _tag: "Taken", epoch: take(threadId, "", thread, lease).epoch }
       }),
 
     isHeld: (threadId, lease) =>

@@ -83,6 +83,7 @@ export const make = (db: DatabaseSync) => {
     childCount: one<{ count: number }>("SELECT count(*) AS count FROM runs WHERE parent_thread = ?"),
     prunable: all<{ thread: number }>(prunable),
     below: all<{ thread: number }>(below),
+    heldBelow: all<{ thread: number }>(heldBelow),
     deleteRecordsOf: write("DELETE FROM records WHERE run IN (SELECT id FROM runs WHERE thread = ?)"),
     deleteEventsOf: write("DELETE FROM events WHERE run IN (SELECT id FROM runs WHERE thread = ?)"),
     deleteResultsOf: write("DELETE FROM results WHERE run IN (SELECT id FROM runs WHERE thread = ?)"),
@@ -149,9 +150,11 @@ ON CONFLICT (run) DO UPDATE SET outcome = coalesce(?2, outcome), usage = ?3`
 
 const below = `
 WITH RECURSIVE below (thread) AS (
-  VALUES (?) UNION SELECT r.thread FROM runs r JOIN below ON r.parent_thread = below.thread
+  VALUES (?1) UNION SELECT r.thread FROM runs r JOIN below ON r.parent_thread = below.thread
 )
 SELECT thread FROM below`
+
+const heldBelow = `${below} WHERE thread <> ?1 AND (SELECT holder FROM threads WHERE id = thread) = ?2`
 
 const events = `
 WITH RECURSIVE below (thread) AS (

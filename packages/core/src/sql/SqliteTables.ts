@@ -64,6 +64,11 @@ export class SqliteTables {
     return epoch
   }
 
+  /** Takes the leases below a thread that its former holder has there. */
+  takeBelow(top: number, former: string, lease: LeaseRequest): void {
+    for (const { thread } of this.sql.heldBelow(top, former)) this.take(thread, lease)
+  }
+
   /** Adds a thread whose lease is taken. */
   insertThread(threadId: string, tenant: string, lease: LeaseRequest): Pick<Place, "thread" | "epoch"> {
     const { holder, now, ttl } = lease
