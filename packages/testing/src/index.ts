@@ -5,6 +5,7 @@
  */
 export * as FixedIds from "./FixedIds.ts"
 export * as ModelClientContract from "./ModelClientContract.ts"
+export * as RunStoreContract from "./RunStoreContract.ts"
 export * as Script from "./Script.ts"
 export * as ScriptedModel from "./ScriptedModel.ts"
 export * as ScriptError from "./ScriptError.ts"

@@ -6,8 +6,8 @@ import { execFile } from "node:child_process"
 import { readFileSync, writeFileSync } from "node:fs"
 import { DatabaseSync } from "node:sqlite"
 import { promisify } from "node:util"
-import { by, newRun } from "../service/runStoreRows.ts"
 import * as SqliteFiles from "../support/SqliteFiles.ts"
+import { by, newRun } from "../support/StoreRows.ts"
 
 const open = (filename: string, options: Omit<SqliteRunStore.Options, "filename"> = {}) =>
   Effect.scoped(SqliteRunStore.make({ filename, ...options }))

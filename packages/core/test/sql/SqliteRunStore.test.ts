@@ -1,10 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type RunRow, RunStore } from "@mandate/core"
 import { SqliteRunStore } from "@mandate/core/sqlite"
+import { RunStoreContract } from "@mandate/testing"
 import { Effect, Exit, Layer, Schema } from "effect"
 import { statSync } from "node:fs"
 import { DatabaseSync } from "node:sqlite"
-import { runStoreContract } from "../service/runStoreContract.ts"
+import * as SqliteFiles from "../support/SqliteFiles.ts"
 import {
   append,
   by,
@@ -18,12 +19,23 @@ import {
   open,
   record,
   settlement
-} from "../service/runStoreRows.ts"
-import * as SqliteFiles from "../support/SqliteFiles.ts"
+} from "../support/StoreRows.ts"
 
-runStoreContract("SqliteRunStore in memory", () => SqliteRunStore.layer({ filename: ":memory:" }))
+const inMemory: RunStoreContract.Subject = { make: Effect.succeed(SqliteRunStore.layer({ filename: ":memory:" })) }
 
-runStoreContract("SqliteRunStore in a file", () => SqliteFiles.layerFile())
+const inFile: RunStoreContract.Subject = {
+  make: Effect.map(SqliteFiles.path, (filename) => SqliteRunStore.layer({ filename })),
+  reopens: true,
+  shares: true
+}
+
+describe("SqliteRunStore in memory", () => {
+  for (const { check, name } of RunStoreContract.properties(inMemory)) it.effect(name, () => check)
+})
+
+describe("SqliteRunStore in a file", () => {
+  for (const { check, name } of RunStoreContract.properties(inFile)) it.effect(name, () => check)
+})
 
 /** A process with a store on a file. */
 const process = <A, E>(

@@ -4,8 +4,8 @@ import { MandateSqlite, SqliteRunStore } from "@mandate/core/sqlite"
 import { ScriptedModel, Step } from "@mandate/testing"
 import { Duration, Effect, Layer } from "effect"
 import { DatabaseSync } from "node:sqlite"
-import { append, by, event, keys, newRun, open } from "../service/runStoreRows.ts"
 import * as SqliteFiles from "../support/SqliteFiles.ts"
+import { append, by, event, keys, newRun, open } from "../support/StoreRows.ts"
 
 /** Two stores on one file, each with a connection of its own. */
 const two = Effect.gen(function*() {

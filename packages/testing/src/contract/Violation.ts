@@ -49,4 +49,4 @@ export const same = (what: string, actual: unknown, expected: unknown): Effect.E
 export const holds = (what: string, is: boolean): Effect.Effect<void, ContractViolation> =>
   is ? Effect.void : Effect.fail(new ContractViolation({ problem: what }))
 
-const canonical = (value: unknown): string => Json.canonical(value as Json.Json)
+const canonical = (value: unknown): string => Json.canonical((value ?? null) as Json.Json)
