@@ -37,7 +37,7 @@ export const same = (what: string, actual: unknown, expected: unknown): Effect.E
   const [a, b] = [canonical(actual), canonical(expected)]
   return a === b
     ? Effect.void
-    : Effect.fail(new ContractViolation({ problem: `${what} is not what it should be`, expected: b, actual: a }))
+    : Effect.fail(new ContractViolation({ problem: `not as expected: ${what}`, expected: b, actual: a }))
 }
 
 /**

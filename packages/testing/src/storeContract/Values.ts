@@ -6,7 +6,7 @@
 import type { RunRow } from "@mandate/core"
 import * as Effect from "effect/Effect"
 import { ContractViolation, same } from "../contract/Violation.ts"
-import { by, childOf, keepAll, keys, newRun, running, settlement } from "./Rows.ts"
+import { by, childOf, keepAll, keys, newRun, record, running, settlement } from "./Rows.ts"
 import type { Failure, Rule, Store } from "./Rule.ts"
 import * as Steps from "./Steps.ts"
 
@@ -19,24 +19,30 @@ import * as Steps from "./Steps.ts"
 export const rules = (): ReadonlyArray<Rule> => [
   ...Object.entries(texts).map(([name, text]): Rule => ({
     name: `keeps ${name} wherever a text is kept`,
-    check: (store) =>
-      isKept(store, text, (text) => ({
-        agentPath: text,
-        shape: text,
-        limits: text,
-        budget: text,
-        input: text,
-        prompt: text
-      }))
+    check: (store) => isKept(store, text)
   })),
   {
-    name: "keeps a text of 8 MB in records, events, messages and whatever else is long",
-    check: (store) =>
-      isKept(
-        store,
-        "\u6f22\ud83d\ude00\u00e9\n\"\u0000a".repeat(1024 * 1024),
-        (text) => ({ input: text, prompt: text })
-      )
+    name: "keeps a text of 8 MB in records and events",
+    check: Effect.fnUntraced(function*(store) {
+      const text = long()
+      const fence = yield* Steps.open(store, "t")
+      yield* store.append(fence, { records: [record("m/0", text)], events: [{ runId: "t#0", json: text }] })
+
+      yield* isText("the record", (yield* store.load("t#0"))?.records[0]?.json, text)
+      yield* isText("the event", (yield* store.events("t", 1))[0]?.json, text)
+    })
+  },
+  {
+    name: "keeps a text of 8 MB in inputs and messages",
+    check: Effect.fnUntraced(function*(store) {
+      const text = long()
+      const fence = yield* Steps.open(store, "t", { input: text })
+      yield* store.settle(fence, { ...settlement(), messages: text }, [], keepAll)
+      const [row] = yield* store.thread("t")
+
+      yield* isText("the input", row?.input, text)
+      yield* isText("the messages", row?.messages ?? undefined, text)
+    })
   },
   {
     name: "keeps many events and records of one run that begin alike, and each as it came",
@@ -134,6 +140,8 @@ export const rules = (): ReadonlyArray<Rule> => [
   }
 ]
 
+const long = () => "\u6f22\ud83d\ude00\u00e9\n\"\u0000a".repeat(1024 * 1024)
+
 const texts: { readonly [name: string]: string } = {
   "an empty text": "",
   "a text of all kinds of characters":
@@ -143,12 +151,8 @@ const texts: { readonly [name: string]: string } = {
   "JSON with numbers that a parser would round": "{\"a\":12345678901234567890.10,\"b\":1e400,\"c\":-0}"
 }
 
-const isKept = Effect.fnUntraced(function*(
-  store: Store,
-  text: string,
-  columnsOf: (text: string) => Partial<RunRow.NewRun>
-): Effect.fn.Return<void, Failure> {
-  const columns = columnsOf(text)
+const isKept = Effect.fnUntraced(function*(store: Store, text: string): Effect.fn.Return<void, Failure> {
+  const columns = { agentPath: text, shape: text, limits: text, budget: text, input: text, prompt: text }
   const opened = yield* store.open(newRun("t", columns), by("one"), (runId) => [{ runId, json: text }])
   const fence = { threadId: "t", runId: "t#0", epoch: opened._tag === "Started" ? opened.epoch : 0 }
   const child = childOf(fence, "0.0", { ...columns, toolCallId: text })
@@ -187,7 +191,7 @@ const isText = (what: string, actual: string | undefined, expected: string): Eff
   const shown = (text: string) => `${text.length} units, from ${at}: ${JSON.stringify(text.slice(at, at + 20))}`
   return Effect.fail(
     new ContractViolation({
-      problem: `${what} is not what it should be`,
+      problem: `not as expected: ${what}`,
       expected: shown(expected),
       actual: actual === undefined ? "nothing" : shown(actual)
     })

@@ -1,0 +1,167 @@
+import type { RunRow } from "@mandate/core"
+import { Effect } from "effect"
+import { current, fault, type Faults } from "./Fault.ts"
+
+/** Faults of writes: of what starts, journals, answers and ends runs. */
+export const writeFaults: Faults = {
+  "overwrites a record that is inserted again": fault(
+    "records: keeps the first of two records with one key in two batches, and the rest of the second batch",
+    (store) => {
+      const newest = new Map<string, string>()
+      return {
+        append: (fence, batch) =>
+          Effect.tap(
+            store.append(fence, batch),
+            () => Effect.sync(() => batch.records.forEach(({ json, key }) => newest.set(`${fence.runId} ${key}`, json)))
+          ),
+        load: (runId) =>
+          Effect.map(store.load(runId), (run) =>
+            run && {
+              ...run,
+              records: run.records.map(({ json, key }) => ({ key, json: newest.get(`${runId} ${key}`) ?? json }))
+            })
+      }
+    }
+  ),
+  "appends without looking at the fence": fault(
+    "fences: refuses append and changes nothing once another instance took the lease by force",
+    (store) => ({
+      append: (fence, batch) => Effect.flatMap(current(store, fence), (now) => store.append(now, batch))
+    })
+  ),
+  "settles without looking at the fence": fault(
+    "fences: refuses settle and changes nothing once the run was seized",
+    (store) => ({
+      settle: (fence, ...rest) => Effect.flatMap(current(store, fence), (now) => store.settle(now, ...rest))
+    })
+  ),
+  "creates children without looking at the fence": fault(
+    "fences: refuses create and changes nothing once its own instance took the lease again",
+    (store) => ({
+      create: (fence, ...rest) => Effect.flatMap(current(store, fence), (now) => store.create(now, ...rest))
+    })
+  ),
+  "says that a write was refused and keeps its records": fault(
+    "fences: refuses append and changes nothing once another instance took the lease, which had run out",
+    (store) => ({
+      append: (fence, batch) =>
+        Effect.tapError(
+          store.append(fence, batch),
+          () =>
+            Effect.flatMap(current(store, fence), (now) =>
+              Effect.ignore(store.append(now, { records: batch.records, events: [] })))
+        )
+    })
+  ),
+  "prunes nothing when a run is closed": fault(
+    "close: prunes the children of the first of its runs",
+    (store) => ({ close: (runs, events) => store.close(runs, events, 1_000) })
+  ),
+  "closes half a tree when the rest is lost": fault(
+    "close: changes none of its runs if one of them is taken over",
+    (store) => ({
+      close: (runs, events, keep) =>
+        Effect.map(
+          Effect.forEach(runs, (run, index) => store.close([run], index === 0 ? events : [], keep)),
+          (numbers) => numbers[0] ?? 0
+        )
+    })
+  ),
+  "keeps the lease of a run that is suspended": fault(
+    "states: suspends a run with its usage and time, keeps its records, and gives its lease back",
+    (store) => ({
+      suspend: (fence, to, events) =>
+        Effect.tap(
+          store.suspend(fence, to, events),
+          () => Effect.flatMap(store.lease(fence.threadId, { holder: "one", now: 0, ttl: 15_000 }), () => Effect.void)
+        )
+    })
+  ),
+  "answers runs one after the other": fault(
+    "answer: refuses all and changes nothing when one of its runs is Running",
+    (store) => ({
+      answer: (threadId, lease, runs, events) =>
+        Effect.map(
+          Effect.forEach(runs, (run, index) => store.answer(threadId, lease, [run], index === 0 ? events : [])),
+          (answers) => answers.at(-1)!
+        )
+    })
+  ),
+  "takes an answer a second time": fault(
+    "answer: refuses all and changes nothing when one of its runs has one of the answers",
+    (store) => ({
+      answer: (threadId, lease, runs, events) =>
+        Effect.flatMap(
+          Effect.forEach(runs, ({ records, runId }) =>
+            Effect.map(store.load(runId), (run) => ({
+              runId,
+              records: records.filter(({ key }) => !run?.records.some((record) => record.key === key))
+            }))),
+          (fresh) => store.answer(threadId, lease, fresh, events)
+        )
+    })
+  ),
+  "settles a run and appends its events afterwards, by another operation": fault(
+    "states: settles a run in one go: outcome, usage, messages and time are there, its records and its lease are not",
+    (store) => ({
+      settle: (fence, settlement, events, keep) =>
+        Effect.flatMap(
+          store.settle(fence, settlement, [], keep),
+          () => store.append(fence, { records: [], events }).pipe(Effect.catchTag("Fenced", () => Effect.succeed(0)))
+        )
+    })
+  ),
+  "counts epochs anew when a thread was deleted": fault(
+    "fences: keeps the writer of a deleted thread out when a thread of that name starts anew",
+    (store) => {
+      const anew = new Map<string, number>()
+      const shifted = (threadId: string, epoch: number) => epoch - (anew.get(threadId) ?? 0)
+      const unshifted = (fence: RunRow.Fence) => ({ ...fence, epoch: fence.epoch + (anew.get(fence.threadId) ?? 0) })
+      return {
+        open: (run, lease, events) =>
+          Effect.map(
+            store.open(run, lease, events),
+            (opened) => opened._tag === "Occupied" ? opened : { ...opened, epoch: shifted(run.threadId, opened.epoch) }
+          ),
+        append: (fence, batch) => store.append(unshifted(fence), batch),
+        forget: (threadId) =>
+          Effect.andThen(store.forget(threadId), Effect.sync(() => anew.set(threadId, (anew.get(threadId) ?? 0) + 1)))
+      }
+    }
+  ),
+  "inserts a child that is there already": fault(
+    "create: inserts it once, gives the run that is there with its records, and appends no events",
+    (store) => ({
+      create: (parent, run, lease, events) =>
+        Effect.andThen(store.forget(run.threadId), store.create(parent, run, lease, events))
+    })
+  ),
+  "starts a second run while one is open, when many ask at once": fault(
+    "open: starts one run when many ask for a thread at once, and gives it to one of them",
+    (store) => ({
+      open: (run, lease, events) =>
+        Effect.flatMap(store.thread(run.threadId), (rows) =>
+          Effect.andThen(
+            Effect.yieldNow,
+            rows.every(({ state }) => state === "Settled")
+              ? Effect.andThen(store.forget(run.threadId), store.open(run, lease, events))
+              : store.open(run, lease, events)
+          ))
+    })
+  ),
+  "keeps why a run failed when it goes on": fault(
+    "states: reopens a failed run: Running, with no reason, its records, usage and time",
+    (store) => {
+      const reasons = new Map<string, string>()
+      return {
+        fail: (fence, to, events) =>
+          Effect.tap(store.fail(fence, to, events), () => Effect.sync(() => reasons.set(fence.runId, to.outcome))),
+        load: (runId) =>
+          Effect.map(
+            store.load(runId),
+            (run) => run && { ...run, row: { ...run.row, outcome: run.row.outcome ?? reasons.get(runId) ?? null } }
+          )
+      }
+    }
+  )
+}
