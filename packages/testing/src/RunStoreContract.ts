@@ -10,6 +10,7 @@ import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import { ContractViolation } from "./contract/Violation.ts"
 import * as Answers from "./storeContract/Answers.ts"
+import * as AtOnce from "./storeContract/AtOnce.ts"
 import * as Children from "./storeContract/Children.ts"
 import * as Closing from "./storeContract/Closing.ts"
 import * as Deleting from "./storeContract/Deleting.ts"
@@ -138,7 +139,8 @@ const topics: ReadonlyArray<readonly [topic: string, rules: ReadonlyArray<Rule>]
   ["retention", Retention.rules],
   ["deleting", Deleting.rules()],
   ["events", Events.rules],
-  ["values", Values.rules()]
+  ["values", Values.rules()],
+  ["many at once", AtOnce.rules]
 ]
 
 const property = (

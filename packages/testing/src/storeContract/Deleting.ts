@@ -6,7 +6,7 @@
 import type { RunRow } from "@mandate/core"
 import * as Effect from "effect/Effect"
 import { same } from "../contract/Violation.ts"
-import { by, event, keepAll, keys, named, settlement } from "./Rows.ts"
+import { by, childOf, event, keepAll, keys, named, newRun, running, settlement } from "./Rows.ts"
 import type { Failure, Rule, Store } from "./Rule.ts"
 import * as Steps from "./Steps.ts"
 
@@ -38,17 +38,28 @@ export const rules = (): ReadonlyArray<Rule> => [
     })
   },
   {
-    name: "numbers the runs and the events of a thread anew that starts after it was deleted",
+    name: "leaves nothing to a thread that starts anew under the name: its runs and its events count from the start",
     check: Effect.fnUntraced(function*(store) {
+      yield* Steps.settle(store, yield* Steps.open(store, "t"))
       const before = yield* Steps.open(store, "t")
       yield* Steps.append(store, before, "m/0")
-      yield* Steps.settle(store, before)
+      yield* Steps.append(store, yield* Steps.create(store, before, "0.0"), "m/0")
+      yield* Steps.fail(store, before)
       yield* store.forget("t")
-      const after = yield* Steps.open(store, "t")
+      const after = [yield* Steps.open(store, "t")]
+      after.push(yield* Steps.create(store, after[0]!, "0.0"))
 
-      yield* same("the id of the run", after.runId, "t#0")
-      yield* same("its records", keys(yield* store.load("t#0")), [])
-      yield* same("the events", named(yield* store.events("t", 0)), [[1, "t#0 started"]])
+      yield* same(
+        "the new runs",
+        yield* Effect.forEach(after, ({ runId }) => store.load(runId)),
+        [newRun("t"), childOf(after[0]!, "0.0")].map((row, index) => ({
+          row: running(row),
+          records: [],
+          epoch: after[index]!.epoch
+        }))
+      )
+      yield* same("the runs of the thread", (yield* store.thread("t")).length, 1)
+      yield* same("the events", named(yield* store.events("t", 0)), [[1, "t#0 started"], [2, "t#0/0.0#0 started"]])
     })
   },
   {

@@ -163,5 +163,42 @@ export const writeFaults: Faults = {
           )
       }
     }
+  ),
+  "appends record by record": fault(
+    "many at once: gives what is read while others write as it was at one moment",
+    (store) => ({
+      append: (fence, { records, ...batch }) =>
+        Effect.andThen(
+          Effect.forEach(records.slice(0, -1), (record) =>
+            Effect.tap(store.append(fence, { records: [record], events: [] }), () => Effect.yieldNow)),
+          store.append(fence, { ...batch, records: records.slice(-1) })
+        )
+    })
+  ),
+  "looks at the fences of some and not of others": fault(
+    "many at once: refuses what is to be refused among many operations at once, and does the rest",
+    (store) => ({
+      append: (fence, batch) =>
+        fence.threadId.startsWith("t2")
+          ? Effect.flatMap(current(store, fence), (now) => store.append(now, batch))
+          : store.append(fence, batch)
+    })
+  ),
+  "loses the events of a child that is created while another is": fault(
+    "many at once: brings many trees, driven at once, to the same end as one that is driven alone",
+    (store) => {
+      let creating = 0
+      return {
+        create: (parent, run, lease, events) =>
+          Effect.suspend(() => {
+            creating++
+            const lost = creating > 1
+            return Effect.yieldNow.pipe(
+              Effect.andThen(store.create(parent, run, lease, lost ? [] : events)),
+              Effect.ensuring(Effect.sync(() => creating--))
+            )
+          })
+      }
+    }
   )
 }
