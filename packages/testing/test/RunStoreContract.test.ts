@@ -39,7 +39,7 @@ describe("RunStoreContract", () => {
     Effect.gen(function*() {
       assert.deepStrictEqual(yield* broken(lasting()), [])
       assert.deepStrictEqual(yield* broken(lasting(whole)), [])
-    }))
+    }), 30_000)
 
   it("gives every property a name of its own, and those of data that lasts only to stores whose data does", () => {
     const namesOf = (more: Partial<RunStoreContract.Subject>) =>
@@ -60,7 +60,7 @@ describe("RunStoreContract", () => {
         const names = yield* broken(faulty(breaks))
 
         assert.include(names, found)
-      }))
+      }), 30_000)
   }
 
   it.effect("finds a store that loses what it had when it is opened again", () =>

@@ -21,6 +21,9 @@ import {
   settlement
 } from "../support/StoreRows.ts"
 
+/** Texts of 8 MB take their time on a machine that has other things to do. */
+const patient = 30_000
+
 const inMemory: RunStoreContract.Subject = { make: Effect.succeed(SqliteRunStore.layer({ filename: ":memory:" })) }
 
 const inFile: RunStoreContract.Subject = {
@@ -30,11 +33,11 @@ const inFile: RunStoreContract.Subject = {
 }
 
 describe("SqliteRunStore in memory", () => {
-  for (const { check, name } of RunStoreContract.properties(inMemory)) it.effect(name, () => check)
+  for (const { check, name } of RunStoreContract.properties(inMemory)) it.effect(name, () => check, patient)
 })
 
 describe("SqliteRunStore in a file", () => {
-  for (const { check, name } of RunStoreContract.properties(inFile)) it.effect(name, () => check)
+  for (const { check, name } of RunStoreContract.properties(inFile)) it.effect(name, () => check, patient)
 })
 
 /** A process with a store on a file. */
@@ -132,7 +135,7 @@ describe("SqliteRunStore", () => {
 
       for (const value of [row.input, row.prompt, row.outcome, row.messages, row.usage]) assert.isTrue(value === big)
       assert.isTrue(events[0]!.json === event("t#0", big).json)
-    }).pipe(Effect.scoped))
+    }).pipe(Effect.scoped), patient)
 
   it.effect.prop(
     "gives events back as they came, however much they have in common",
@@ -228,7 +231,7 @@ describe("SqliteRunStore", () => {
       yield* turns(600)
 
       assert.isAtMost(size(), before * 1.05)
-    }).pipe(Effect.scoped))
+    }).pipe(Effect.scoped), patient)
 })
 
 describe("operations that wait at the same time", () => {
