@@ -17,6 +17,7 @@ import * as Deleting from "./storeContract/Deleting.ts"
 import * as Events from "./storeContract/Events.ts"
 import * as Fences from "./storeContract/Fences.ts"
 import * as Leases from "./storeContract/Leases.ts"
+import * as Listing from "./storeContract/Listing.ts"
 import * as Opening from "./storeContract/Opening.ts"
 import * as Reading from "./storeContract/Reading.ts"
 import * as Records from "./storeContract/Records.ts"
@@ -81,6 +82,7 @@ export interface Property {
  * - fences, for every write and every way to lose a run; leases, epochs and
  *   taking over
  * - all or nothing: answers, settling, closing, and whatever is refused
+ * - listing threads, and keeping each to its tenant
  * - retention, deletion, and events with their numbers
  * - texts of all characters and of 8 MB; many operations at once
  * - with `reopens` and `shares`: the same data opened again, and twice
@@ -129,6 +131,7 @@ const topics: ReadonlyArray<readonly [topic: string, rules: ReadonlyArray<Rule>]
   ["open", Opening.rules],
   ["create", Children.rules],
   ["reading", Reading.rules],
+  ["listing", Listing.rules],
   ["records", Records.rules],
   ["states", States.rules],
   ["fences", Fences.rules()],

@@ -36,6 +36,8 @@ export const by = (holder: string, now = 0): RunRow.LeaseRequest => ({ holder, n
  * @since 0.1.0
  */
 export const newRun = (threadId: string, more: Partial<RunRow.NewRun> = {}): RunRow.NewRun => ({
+  format: 1,
+  tenant: "",
   threadId,
   rootThreadId: threadId,
   parentRunId: null,

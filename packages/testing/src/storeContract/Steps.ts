@@ -26,9 +26,9 @@ export const open = Effect.fnUntraced(function*(
   return opened._tag === "Started"
     ? { threadId, runId: opened.runId, epoch: opened.epoch }
     : yield* new ContractViolation({
-      problem: `open says that the thread ${threadId} has an open run`,
+      problem: `open does not start a run of the thread ${threadId}`,
       expected: "Started",
-      actual: `${opened.run.runId} is ${opened.run.state}`
+      actual: opened._tag === "Occupied" ? `${opened.run.runId} is ${opened.run.state}` : opened._tag
     })
 })
 

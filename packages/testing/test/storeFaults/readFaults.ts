@@ -45,6 +45,28 @@ export const readFaults: Faults = {
         Effect.map(store.thread(threadId), (rows) => rows.toSorted((a, b) => a.runId < b.runId ? -1 : 1))
     })
   ),
+  "lists threads in the order they were made": fault(
+    "listing: gives threads in the order of their ids by code units, page by page",
+    (store) => ({
+      list: (query) =>
+        Effect.map(
+          store.list(query),
+          (threads) => threads.toSorted((a, b) => a.expiresAt - b.expiresAt || (a.runId.length - b.runId.length))
+        )
+    })
+  ),
+  "lists threads that are held as free": fault(
+    "listing: gives threads that nobody holds at a time",
+    (store) => ({ list: ({ freeAt: _, ...query }) => store.list(query) })
+  ),
+  "lists threads by the state of any run": fault(
+    "listing: gives threads by the state of their last run",
+    (store) => ({ list: ({ states: _, ...query }) => store.list(query) })
+  ),
+  "lets any tenant run on a thread": fault(
+    "listing: keeps a thread to its tenant: open refuses another and changes nothing",
+    (store) => ({ open: (run, lease, events) => store.open({ ...run, tenant: "" }, lease, events) })
+  ),
   "cuts texts at NUL": fault(
     "values: keeps a text with NUL characters wherever a text is kept",
     (store) => ({

@@ -6,6 +6,7 @@ export const whole = (store: RunStore.RunStore["Service"]): RunStore.RunStore["S
   create: (...args) => store.create(...args),
   load: (...args) => store.load(...args),
   thread: (...args) => store.thread(...args),
+  list: (...args) => store.list(...args),
   children: (...args) => store.children(...args),
   append: (...args) => store.append(...args),
   suspend: (...args) => store.suspend(...args),

@@ -121,7 +121,7 @@ export const writeFaults: Faults = {
         open: (run, lease, events) =>
           Effect.map(
             store.open(run, lease, events),
-            (opened) => opened._tag === "Occupied" ? opened : { ...opened, epoch: shifted(run.threadId, opened.epoch) }
+            (opened) => opened._tag !== "Started" ? opened : { ...opened, epoch: shifted(run.threadId, opened.epoch) }
           ),
         append: (fence, batch) => store.append(unshifted(fence), batch),
         forget: (threadId) =>
