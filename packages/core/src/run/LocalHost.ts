@@ -17,23 +17,20 @@
  *
  * @since 0.1.0
  */
-import * as Cause from "effect/Cause"
-import type * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
-import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as Journal from "../loop/Journal.ts"
 import type { CorruptRow } from "../service/CorruptRow.ts"
 import type { RunEvents } from "../service/RunEvents.ts"
 import type { DriveEnd, DriveRequest, RunHost } from "../service/RunHost.ts"
 import type { LeaseRequest, LoadedRun } from "../service/RunRow.ts"
-import { Fenced, type RunStore, StoreError } from "../service/RunStore.ts"
+import type { Fenced, RunStore, StoreError } from "../service/RunStore.ts"
 import type { Settled } from "../values/RunOutcome.ts"
-import * as Usage from "../values/Usage.ts"
+import { endOf, interruptLeavesFirst, type LiveRun, noUsage, realTime, reportLate } from "./LiveRun.ts"
 import * as TreeClose from "./TreeClose.ts"
 
 /**
@@ -215,54 +212,3 @@ export const make = (options: {
     () => shutdown
   )
 }
-
-interface LiveRun {
-  readonly request: DriveRequest
-  readonly done: Deferred.Deferred<DriveEnd>
-  fiber: Fiber.Fiber<DriveEnd, Fenced | StoreError> | undefined
-  timer: Fiber.Fiber<unknown, unknown> | undefined
-  isClosing: boolean
-}
-
-const noUsage: Usage.RunUsage = { own: Usage.zero, tree: Usage.zero }
-
-const endOf = (exit: Exit.Exit<DriveEnd, Fenced | StoreError>): DriveEnd => {
-  if (exit._tag === "Success") return exit.value
-  const error = Option.getOrUndefined(Cause.findErrorOption(exit.cause))
-  return error instanceof StoreError
-    ? { _tag: "Failed", failure: { _tag: "StoreFailed", operation: error.operation }, usage: noUsage }
-    : { _tag: "Lost" }
-}
-
-// What outlives its run may still fail; that is worth a line and no more.
-const reportLate = (run: LiveRun, exit: Exit.Exit<unknown, unknown>): void => {
-  if (exit._tag === "Success" || Cause.hasInterruptsOnly(exit.cause)) return
-  if (Cause.findErrorOption(exit.cause).pipe(Option.exists((error) => error instanceof Fenced))) return
-  Effect.runForkWith(run.request.context)(
-    Effect.logWarning(`Work of the settled run "${run.request.fence.runId}" failed late`, exit.cause)
-  )
-}
-
-// Each run is interrupted as soon as what it has below it has ended, so that none goes on while others end.
-const interruptLeavesFirst = (runs: ReadonlyArray<LiveRun>, grace: Duration.Duration): Effect.Effect<void> =>
-  Effect.contextWith((context: Context.Context<never>) => {
-    const interrupt = (run: LiveRun): Effect.Effect<void> =>
-      Effect.andThen(
-        Effect.forEach(
-          runs.filter((other) => other.request.parentRunId === run.request.fence.runId),
-          interrupt,
-          { concurrency: "unbounded", discard: true }
-        ),
-        Effect.suspend(() => run.fiber === undefined ? Effect.void : Fiber.interrupt(run.fiber))
-      )
-    const tops = runs.filter((run) => !runs.some((other) => other.request.fence.runId === run.request.parentRunId))
-    const all = Effect.forEach(tops, interrupt, { concurrency: "unbounded", discard: true })
-    // Who cancels may be interrupted itself; the wait has a fiber of its own, which the grace ends.
-    return Effect.asVoid(Fiber.await(Effect.runForkWith(context)(Effect.timeoutOption(all, grace))))
-  })
-
-const realTime = (duration: Duration.Duration): Effect.Effect<void> =>
-  Effect.callback((resume) => {
-    const timer = setTimeout(() => resume(Effect.void), Duration.toMillis(duration))
-    return Effect.sync(() => clearTimeout(timer))
-  })
