@@ -10,7 +10,7 @@ import { importsOf } from "./imports.ts"
 const layers = ["values", "definition", "service", "loop", "run", "delegation", "agent"]
 
 /** Folders that are entry points of their own. Nothing outside of one imports it, not even `index.ts`. */
-const entries = ["sql", "persistence", "cluster"]
+const entries = ["sql", "postures", "persistence", "cluster"]
 
 /** Parts of Effect that are heavy or unstable. In core, only entry points import them. */
 const entryOnly = ["cluster", "sql", "workflow", "rpc", "persistence", "http"]

@@ -13,6 +13,7 @@ import type { ChildFailurePolicy } from "../values/ChildFailure.ts"
 import type { DelegationConfig } from "../values/DelegationConfig.ts"
 import type { ModelError } from "../values/ModelError.ts"
 import type { ModelSettings } from "../values/ModelRequest.ts"
+import { defaultMaxSteps } from "../values/RunLimits.ts"
 import { TaskRequest } from "../values/TaskRequest.ts"
 import type { Breakpoint } from "./Breakpoint.ts"
 import type { ToolSource } from "./ToolSource.ts"
@@ -69,14 +70,6 @@ export interface AgentSpec {
   readonly retry: RetrySchedule | undefined
   readonly budget: Budget
 }
-
-/**
- * Steps an agent may take when it sets no limit.
- *
- * @category constants
- * @since 0.1.0
- */
-export const defaultMaxSteps = 32
 
 /**
  * Times an answer that does not decode is asked for again by default.

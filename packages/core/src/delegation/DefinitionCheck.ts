@@ -12,6 +12,7 @@ import type { DefinitionProblem } from "../values/AgentDefinitionError.ts"
 import * as Budget from "../values/Budget.ts"
 import * as DelegationConfig from "../values/DelegationConfig.ts"
 import { AgentId } from "../values/Ids.ts"
+import * as Text from "../values/Text.ts"
 import { textTaskName, typedTaskName } from "./TaskTool.ts"
 
 /**
@@ -55,16 +56,13 @@ const identity = ({ description, id, role }: AgentSpec): ReadonlyArray<Found> =>
     kind: "InvalidId" as const,
     message: `the id ${JSON.stringify(id)} must be 1 to 52 of the characters a-z A-Z 0-9 _ -`
   }]),
-  ...(role === "agent" || hasVisible.test(description) ? [] : [{
+  ...(role === "agent" || !Text.isBlank(description) ? [] : [{
     kind: "BlankDescription" as const,
     message: "the description is blank; a parent's model chooses by it"
   }])
 ]
 
 const isAgentId = Schema.is(AgentId)
-
-// Blanks of any script: white space, format and control characters, and letters that show nothing.
-const hasVisible = /[^\p{White_Space}\p{Cf}\p{Cc}\u2800\u3164\u115f\u1160\uffa0]/u
 
 const settings = (spec: AgentSpec): ReadonlyArray<Found> => [
   ...DelegationConfig.problems(spec.delegation).map((message) => ({ kind: "InvalidBound" as const, message })),

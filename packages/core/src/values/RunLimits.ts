@@ -8,6 +8,14 @@ import { Positive } from "./Bound.ts"
 import { defaults, type DelegationConfig, MinReportBytes } from "./DelegationConfig.ts"
 
 /**
+ * Steps an agent may take when it sets no limit.
+ *
+ * @category constants
+ * @since 0.1.0
+ */
+export const defaultMaxSteps = 32
+
+/**
  * Schema for the limits a run keeps in its row from its start until it
  * settles, whatever its agent's definition says by then.
  *

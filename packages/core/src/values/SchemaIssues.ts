@@ -9,6 +9,29 @@ import * as JsonWalk from "./JsonWalk.ts"
 import * as Utf8 from "./Utf8.ts"
 
 /**
+ * One thing that is wrong: where, and what was expected there.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Issue {
+  readonly path: ReadonlyArray<PropertyKey>
+  readonly message: string
+}
+
+/**
+ * Lists the issues of a failed decoding or encoding. Values are never quoted.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const list = (error: Schema.SchemaError): ReadonlyArray<Issue> =>
+  format(error.issue).issues.map(({ message, path }) => ({
+    path: (path ?? []).map(keyOf),
+    message: sentence(message)
+  }))
+
+/**
  * Lists the issues of a failed decoding or encoding, a line each: the path,
  * then what was expected there.
  *
@@ -27,8 +50,8 @@ export const lines = (
   isKnown: (key: string) => boolean = () => true
 ): ReadonlyArray<string> => {
   const shown = (key: PropertyKey) => typeof key === "number" || isKnown(String(key)) ? key : "*"
-  const all = format(error.issue).issues.map(({ message, path }) =>
-    Utf8.cut(`${JsonWalk.pathText((path ?? []).map(keyOf).map(shown))}: ${sentence(message)}`, maxLineBytes)
+  const all = list(error).map(({ message, path }) =>
+    Utf8.cut(`${JsonWalk.pathText(path.map(shown))}: ${message}`, maxLineBytes)
   )
   return all.length <= maxIssues ? all : [...all.slice(0, maxIssues), `and ${all.length - maxIssues} more`]
 }

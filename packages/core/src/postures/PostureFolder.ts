@@ -1,0 +1,128 @@
+/**
+ * Reads the files of a directory, within bounds.
+ *
+ * @since 0.1.0
+ */
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Option from "effect/Option"
+import * as Path from "effect/Path"
+import type { PlatformError } from "effect/PlatformError"
+import * as Result from "effect/Result"
+import * as Stream from "effect/Stream"
+import { type Found, PostureDirectoryError } from "./PostureProblem.ts"
+
+/**
+ * The largest file that is read, in bytes.
+ *
+ * @category constants
+ * @since 0.1.0
+ */
+export const maxFileBytes = 262_144
+
+/**
+ * A file as it was found: its path, its name, and its text or why there is
+ * none.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface PostureText {
+  readonly file: string
+  readonly name: string
+  readonly text: Result.Result<string, Found>
+}
+
+/**
+ * Reads every posture file of a directory, in the order of their names.
+ *
+ * **Details**
+ *
+ * These are the files that end in `.yaml`, `.yml` or `.md` and do not start
+ * with a dot, so that the temporary files of editors are left alone. Links are
+ * followed. Directories inside are not read, which is reported.
+ *
+ * @category running
+ * @since 0.1.0
+ */
+export const read = Effect.fnUntraced(function*(directory: string) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  yield* identity(directory)
+  const names = yield* Effect.mapError(fs.readDirectory(directory), unreadable(directory))
+  const found = yield* Effect.forEach(
+    names.filter((name) => !name.startsWith(".")).sort(),
+    (name) => readEntry(fs, path.join(directory, name), name),
+    { concurrency: 8 }
+  )
+  return found.filter((entry) => entry !== undefined)
+})
+
+/**
+ * Tells a directory from another one at the same path.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const identity = Effect.fnUntraced(function*(directory: string) {
+  const fs = yield* FileSystem.FileSystem
+  const { birthtime, dev, ino, type } = yield* Effect.mapError(fs.stat(directory), unreadable(directory))
+  if (type !== "Directory") return yield* new PostureDirectoryError({ directory, reason: "NotADirectory" })
+  // File systems give the number of a directory that is gone to the next one.
+  return [dev, Option.getOrElse(ino, () => ""), Option.match(birthtime, { onNone: () => "", onSome: Number })].join(":")
+})
+
+const isPostureFile = (name: string): boolean => /.\.(?:ya?ml|md)$/i.test(name)
+
+const unreadable = (directory: string) => (cause: PlatformError) =>
+  new PostureDirectoryError({ directory, reason: isMissing(cause) ? "Missing" : "Unreadable", cause })
+
+const isMissing = (error: PlatformError): boolean => error.reason._tag === "NotFound"
+
+// What is gone by the time it is looked at is not there.
+const readEntry = (
+  fs: FileSystem.FileSystem,
+  file: string,
+  name: string
+): Effect.Effect<PostureText | undefined> => {
+  const entry = (text: Result.Result<string, Found>): PostureText => ({ file, name, text })
+  const problem = (message: string, severity: Found["severity"] = "error") =>
+    entry(Result.fail({ severity, field: "", message }))
+  return fs.stat(file).pipe(
+    Effect.flatMap(({ size, type }) => {
+      if (type === "Directory") return Effect.succeed(problem("Directories inside are not read", "warning"))
+      if (!isPostureFile(name)) return Effect.succeed(undefined)
+      if (type !== "File") return Effect.succeed(problem("Expected a regular file"))
+      return size > maxFileBytes ? Effect.succeed(problem(tooLarge)) : Effect.map(readText(fs, file), entry)
+    }),
+    Effect.catch((error) => {
+      if (!isMissing(error)) {
+        return Effect.succeed(isPostureFile(name) ? problem(`Cannot be read: ${error.reason._tag}`) : undefined)
+      }
+      if (!isPostureFile(name)) return Effect.succeed(undefined)
+      return Effect.match(fs.readLink(file), {
+        onSuccess: () => problem("This link points nowhere"),
+        onFailure: () => undefined
+      })
+    })
+  )
+}
+
+const readText = (
+  fs: FileSystem.FileSystem,
+  file: string
+): Effect.Effect<Result.Result<string, Found>, PlatformError> =>
+  // The file can have grown since it was looked at.
+  Effect.map(Stream.runCollect(fs.stream(file, { bytesToRead: maxFileBytes + 1 })), (chunks) => {
+    const bytes = Buffer.concat(chunks)
+    if (bytes.length > maxFileBytes) return Result.fail({ field: "", message: tooLarge })
+    return Result.try({
+      try: () => utf8.decode(bytes),
+      catch: () => ({ field: "", message: "Expected text in UTF-8" })
+    })
+  })
+
+const tooLarge = `Expected at most ${maxFileBytes} bytes`
+
+// Takes a byte order mark away, and refuses what is no UTF-8.
+const utf8 = new TextDecoder("utf-8", { fatal: true })
