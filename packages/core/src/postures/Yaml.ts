@@ -94,7 +94,7 @@ const sentence = ({ code }: YAMLError): string => sentences[code] ?? "Expected Y
 const sentences: { readonly [code: string]: string } = {
   BAD_ALIAS: "Expected the alias of an anchor above",
   BAD_DQ_ESCAPE: "Expected an escape that YAML knows",
-  BAD_INDENT: "Expected another indentation",
+  BAD_INDENT: "Expected another indentation, or a bracket closed before",
   BAD_SCALAR_START: "Expected quotes around a text that starts like this",
   BLOCK_AS_IMPLICIT_KEY: "Expected quotes around a text with \": \" in it",
   MISSING_CHAR: "Expected a closing bracket, quote or colon",

@@ -70,7 +70,7 @@ export const Posture = Schema.Struct({
     Schema.Union([
       Schema.Struct({ name: VisibleText }),
       Schema.Struct({ schema: Schema.Record(Schema.String, Schema.Json) })
-    ])
+    ]).annotate({ message: "Expected the name of a schema, or a JSON Schema" })
   ),
   model: Schema.optionalKey(VisibleText),
   settings: ModelSettings,
@@ -138,7 +138,9 @@ export const fromUnknown = (value: unknown): Result.Result<Posture, ReadonlyArra
   const fields = PostureInput.normalise(value as PostureInput.Fields)
   const decoded = Schema.decodeUnknownResult(Posture)(fields, { errors: "all", onExcessProperty: "error" })
   const issues = PostureInput.issues(fields)
-  if (Result.isFailure(decoded)) return fail([...SchemaIssues.list(decoded.failure), ...issues])
+  if (Result.isFailure(decoded)) {
+    return fail([...SchemaIssues.list(decoded.failure).filter(isOfForm(fields["report"])), ...issues])
+  }
   if (issues.length > 0) return fail(issues)
   const { budget, ceiling } = decoded.success
   return Result.succeed(frozenCopy({ ...decoded.success, budget: { ...ceiling, ...budget } }))
@@ -158,6 +160,11 @@ export const fromUnknown = (value: unknown): Result.Result<Posture, ReadonlyArra
  */
 export const version = (posture: Posture): string =>
   Digest.short(canonical({ ...posture, allowedTools: [...new Set(posture.allowedTools)].sort() }))
+
+// Each form of a report is also compared with the other one, which says nothing.
+const isOfForm = (report: unknown) => ({ message, path: [first, key] }: SchemaIssues.Issue): boolean =>
+  first !== "report" || key === undefined ||
+  (Predicate.hasProperty(report, key) && message !== "Unexpected key")
 
 const nameOf = (value: unknown): string => {
   const name = Predicate.hasProperty(value, "name") ? value.name : undefined

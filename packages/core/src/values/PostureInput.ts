@@ -76,17 +76,23 @@ export const limits = ["maxTokens", "maxToolCalls", "timeout"] as const
  * @since 0.1.0
  */
 export const normalise = (input: Fields): Fields => {
-  const given = present(input)
+  const given: Fields = { ...defaults, ...present(input) }
   return {
     ...given,
-    allowedTools: sorted(given["allowedTools"] ?? []),
+    allowedTools: sorted(given["allowedTools"]),
     ...("report" in given ? { report: reportForm(given["report"]) } : {}),
-    settings: given["settings"] ?? {},
-    budget: budgetForm(given["budget"] ?? {}),
-    ceiling: budgetForm(given["ceiling"] ?? {}),
-    maxSteps: given["maxSteps"] ?? defaultMaxSteps,
-    extra: given["extra"] ?? {}
+    budget: budgetForm(given["budget"]),
+    ceiling: budgetForm(given["ceiling"])
   }
+}
+
+const defaults: Fields = {
+  allowedTools: [],
+  settings: {},
+  budget: {},
+  ceiling: {},
+  maxSteps: defaultMaxSteps,
+  extra: {}
 }
 
 /**
@@ -103,12 +109,7 @@ export const issues = ({ budget, ceiling, report }: Fields): ReadonlyArray<Issue
       ? [{ path: ["budget", limit], message: "Expected no more than the ceiling" }]
       : []
   }),
-  ...("schema" in fieldsOf(report)
-    ? Result.match(JsonSchemaCodec.make(fieldsOf(report)["schema"]), {
-      onSuccess: () => [],
-      onFailure: (problem) => [{ path: ["report"], message: `The schema ${problem}` }]
-    })
-    : [])
+  ...schemaIssues(fieldsOf(report)["schema"])
 ]
 
 /**
@@ -120,6 +121,14 @@ export const issues = ({ budget, ceiling, report }: Fields): ReadonlyArray<Issue
 export type Fields = { readonly [key: string]: unknown }
 
 const fieldsOf = (value: unknown): Fields => Predicate.isObject(value) ? value as Fields : {}
+
+const schemaIssues = (schema: unknown): ReadonlyArray<Issue> =>
+  Predicate.isObject(schema)
+    ? Result.match(JsonSchemaCodec.make(schema), {
+      onSuccess: () => [],
+      onFailure: (problem) => [{ path: ["report", "schema"], message: `The schema ${problem}` }]
+    })
+    : []
 
 const present = (fields: Fields): Fields =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
