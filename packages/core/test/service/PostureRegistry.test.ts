@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Posture, PostureRegistry } from "@mandate/core"
+import { type Posture, PostureRegistry } from "@mandate/core"
 import { Array as Arr, Effect, Exit, Fiber, Layer, Schema, Stream } from "effect"
 
 const input = (name: string, instructions = "Do it."): Posture.PostureInput => ({
