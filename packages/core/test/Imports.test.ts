@@ -46,6 +46,13 @@ describe("import \"@mandate/core\"", () => {
     assert.include(await loadedBy("@mandate/core/sqlite"), "node:sqlite")
   })
 
+  it("does not load yaml, which \"@mandate/core/postures\" does", async () => {
+    const isYaml = (module: string) => /(^|\/)yaml\//.test(module)
+
+    assert.isFalse((await core).some(isYaml))
+    assert.isTrue((await loadedBy("@mandate/core/postures")).some(isYaml))
+  })
+
   it.each(["cluster", "persistence", "rpc", "sql", "workflow"])("loads nothing of effect/%s", async (folder) => {
     assert.deepStrictEqual(within(await core, folder), [])
   })

@@ -1,5 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AgentBuilder, type Budget, type DelegationConfig, Mandate, TypedAgent } from "@mandate/core"
+import {
+  AgentBuilder,
+  type Budget,
+  type DelegationConfig,
+  Mandate,
+  Posture,
+  PostureRegistry,
+  TypedAgent
+} from "@mandate/core"
 import { Script, ScriptedModel, Step } from "@mandate/testing"
 import { Effect, Fiber, Layer, Schedule, Schema } from "effect"
 import * as Tool from "effect/ai/Tool"
@@ -219,6 +227,92 @@ describe("C33 with*", () => {
 
     assert.deepStrictEqual(notFrozen, [])
   })
+})
+
+describe("C33 postures", () => {
+  const written = () => ({
+    name: "reviewer",
+    description: "Reviews",
+    instructions: "You review.",
+    allowedTools: ["search", "read"],
+    report: { type: "object", properties: { ok: { type: "boolean" } } },
+    settings: { temperature: 0, stopSequences: ["END"], providerOptions: { openai: { user: "a" } } },
+    budget: { maxTokens: 5, timeout: { seconds: 10 } },
+    ceiling: { maxTokens: 10 },
+    extra: { labels: ["a"] }
+  })
+
+  it.effect("C33 parts that their owner changes change no posture and no version", () =>
+    Effect.gen(function*() {
+      const input = written()
+      const posture = yield* Posture.make(input)
+      const version = Posture.version(posture)
+      const registry = yield* PostureRegistry.PostureRegistry
+      yield* registry.put(input)
+
+      input.instructions = "Changed"
+      input.allowedTools.push("write")
+      input.report.properties.ok.type = "string"
+      input.settings.temperature = 1
+      input.settings.stopSequences.push("STOP")
+      input.settings.providerOptions.openai.user = "b"
+      input.budget.maxTokens = 1
+      input.budget.timeout.seconds = 1
+      input.ceiling.maxTokens = 1
+      input.extra.labels.push("b")
+
+      assert.strictEqual(Posture.version(posture), version)
+      assert.strictEqual(Posture.version(yield* registry.get("reviewer")), version)
+      assert.strictEqual(Posture.version(yield* Posture.make(written())), version)
+      assert.notStrictEqual(Posture.version(yield* Posture.make(input)), version)
+    }).pipe(Effect.provide(PostureRegistry.layer())))
+
+  it.effect("C33 nothing that a posture holds can be changed in place", () =>
+    Effect.gen(function*() {
+      const notFrozen: Array<string> = []
+      const look = (path: string, value: unknown): void => {
+        if (typeof value !== "object" || value === null) return
+        if (!Object.isFrozen(value)) notFrozen.push(path)
+        for (const [key, item] of Object.entries(value)) look(`${path}.${key}`, item)
+      }
+      look("posture", yield* Posture.make(written()))
+
+      assert.deepStrictEqual(notFrozen, [])
+    }))
+
+  it.effect("C33 any two updates of a posture may come in either order", () =>
+    Effect.gen(function*() {
+      const updates: ReadonlyArray<Partial<Posture.PostureInput>> = [
+        { description: "Other" },
+        { instructions: "Other" },
+        { allowedTools: ["write", "read"] },
+        { report: "finding" },
+        { model: "fast" },
+        { settings: { seed: 1 } },
+        { budget: { maxTokens: 3 } },
+        { ceiling: { maxTokens: 20, maxToolCalls: 2 } },
+        { maxDepth: 2 },
+        { maxSteps: 3 },
+        { extra: {} }
+      ]
+      const first = yield* Posture.make(written())
+      const updated = (...patches: ReadonlyArray<Partial<Posture.PostureInput>>) =>
+        Effect.map(
+          Effect.reduce(patches, () => first, (posture, patch) => Posture.make({ ...posture, ...patch })),
+          Posture.version
+        )
+      const versions = new Set([Posture.version(first)])
+      for (const one of updates) {
+        for (const other of updates) {
+          if (one === other) continue
+          const version = yield* updated(one, other)
+          assert.strictEqual(yield* updated(other, one), version)
+          versions.add(version)
+        }
+      }
+
+      assert.lengthOf([...versions], 1 + (updates.length * (updates.length - 1)) / 2)
+    }))
 })
 
 // Schemas, tools and effects look after themselves.

@@ -208,6 +208,21 @@ layer(node)("PostureFiles.layer on the clock", (it) => {
       assert.strictEqual(yield* change, "+ c 32")
     }))
 
+  it.effect("watches a directory that took the place of another one between two readings", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* directory({ "a.yaml": yaml("a") })
+      const { change, event, stage } = yield* started(folder)
+      yield* fs.remove(folder, { recursive: true })
+      yield* fs.makeDirectory(folder)
+      yield* write(folder, "b.yaml", yaml("b"))
+      yield* event(0)
+      yield* TestClock.adjust("250 millis")
+
+      assert.deepStrictEqual([yield* change, yield* change], ["+ b 32", "- a 32"])
+      assert.lengthOf(stage.watches, 2)
+    }))
+
   it.effect("gives a name to the next file that has it when the first is gone", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
