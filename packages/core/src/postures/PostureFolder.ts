@@ -18,7 +18,7 @@ import { type Found, PostureDirectoryError } from "./PostureProblem.ts"
  * @category constants
  * @since 0.1.0
  */
-export const maxFileBytes = 262_144
+export const maxFileBytes = 131_072
 
 /**
  * A file as it was found: its path, its name, and its text or why there is
@@ -89,11 +89,13 @@ const readEntry = (
   const problem = (message: string, severity: Found["severity"] = "error") =>
     entry(Result.fail({ severity, field: "", message }))
   return fs.stat(file).pipe(
-    Effect.flatMap(({ size, type }) => {
+    Effect.flatMap(({ type }) => {
       if (type === "Directory") return Effect.succeed(problem("Directories inside are not read", "warning"))
       if (!isPostureFile(name)) return Effect.succeed(undefined)
-      if (type !== "File") return Effect.succeed(problem("Expected a regular file"))
-      return size > maxFileBytes ? Effect.succeed(problem(tooLarge)) : Effect.map(readText(fs, file), entry)
+      // Reading a pipe could wait forever.
+      return type === "File"
+        ? Effect.map(readText(fs, file), entry)
+        : Effect.succeed(problem("Expected a regular file"))
     }),
     Effect.catch((error) => {
       if (!isMissing(error)) {
@@ -112,17 +114,17 @@ const readText = (
   fs: FileSystem.FileSystem,
   file: string
 ): Effect.Effect<Result.Result<string, Found>, PlatformError> =>
-  // The file can have grown since it was looked at.
+  // However large it is, or grows meanwhile.
   Effect.map(Stream.runCollect(fs.stream(file, { bytesToRead: maxFileBytes + 1 })), (chunks) => {
     const bytes = Buffer.concat(chunks)
-    if (bytes.length > maxFileBytes) return Result.fail({ field: "", message: tooLarge })
+    if (bytes.length > maxFileBytes) {
+      return Result.fail({ field: "", message: `Expected at most ${maxFileBytes} bytes` })
+    }
     return Result.try({
       try: () => utf8.decode(bytes),
       catch: () => ({ field: "", message: "Expected text in UTF-8" })
     })
   })
-
-const tooLarge = `Expected at most ${maxFileBytes} bytes`
 
 // Takes a byte order mark away, and refuses what is no UTF-8.
 const utf8 = new TextDecoder("utf-8", { fatal: true })

@@ -8,7 +8,6 @@
  * 1. A file that gives no posture now keeps the last one it gave, as long as
  *    the file is there.
  * 2. Of two files with one name the first in the order of file names is kept.
- * 3. A file whose text did not change is not parsed again.
  *
  * @since 0.1.0
  */
@@ -91,6 +90,7 @@ const stateOf = (
       last: previous?.last
     }),
     onSuccess: (content) => {
+      // Parsing is what costs when a directory is read every few seconds.
       if (previous?.text === content) return previous
       const parsed = PostureFile.parse(file, name, content, known)
       return { text: content, parsed, last: parsed.posture ?? previous?.last }

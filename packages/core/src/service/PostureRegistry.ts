@@ -18,6 +18,7 @@ import type { PostureInput } from "../values/PostureInput.ts"
 import * as ReportSchemas from "./ReportSchemas.ts"
 
 export { PostureChange } from "../values/PostureChange.ts"
+export type { ReportSchema } from "./ReportSchemas.ts"
 
 /**
  * No posture has the name that was asked for.

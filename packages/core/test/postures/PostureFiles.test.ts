@@ -2,6 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Posture, PostureRegistry } from "@mandate/core"
 import { PostureFiles } from "@mandate/core/postures"
 import { Effect, FileSystem, Layer, Path, Schema } from "effect"
+import { execFileSync } from "node:child_process"
 import { directory, type Files, markdown, node, yaml } from "./folder.ts"
 
 const load = Effect.fnUntraced(function*(files: Files, options?: PostureFiles.LoadOptions) {
@@ -481,6 +482,16 @@ layer(node)("PostureFiles.load of bad input", (it) => {
         "nowhere.md: This link points nowhere"
       ])
       assert.deepStrictEqual(severities, ["warning", "error", "error"])
+    }))
+
+  it.effect("does not wait for what is written to a pipe", () =>
+    Effect.gen(function*() {
+      const folder = yield* directory({ "a.yaml": yaml("a") })
+      execFileSync("mkfifo", [`${folder}/pipe.yaml`])
+
+      assert.deepStrictEqual(shown(folder, yield* PostureFiles.load(folder)).problems, [
+        "pipe.yaml: Expected a regular file"
+      ])
     }))
 
   it.effect("fails when there is no such directory", () =>
