@@ -100,7 +100,7 @@ const unknownTools = (
     return {
       severity: "warning",
       field: index === -1 ? field : `${field}[${index}]`,
-      message: `There is no tool "${Utf8.cut(tool, 100)}"`
+      message: `There is no tool ${JSON.stringify(Utf8.cut(tool, 100))}`
     }
   })
 

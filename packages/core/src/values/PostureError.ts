@@ -46,4 +46,4 @@ export class PostureError extends Schema.TaggedError<PostureError>("~mandate/Pos
 }
 
 const line = ({ field, message, posture }: PostureProblem): string =>
-  `${[`"${posture}"`, ...(field === "" ? [] : [field])].join(" ")}: ${message}`
+  `${[JSON.stringify(posture), ...(field === "" ? [] : [field])].join(" ")}: ${message}`

@@ -1,7 +1,20 @@
 import { assert, layer } from "@effect/vitest"
 import { type Posture, PostureRegistry } from "@mandate/core"
 import { PostureFiles } from "@mandate/core/postures"
-import { type Cause, Context, Effect, FileSystem, Layer, Logger, Option, Path, Queue, References, Stream } from "effect"
+import {
+  type Cause,
+  Context,
+  Effect,
+  FileSystem,
+  Layer,
+  Logger,
+  Option,
+  Path,
+  PlatformError,
+  Queue,
+  References,
+  Stream
+} from "effect"
 import { TestClock } from "effect/testing"
 import { directory, markdown, node, write, writeAll, yaml } from "./folder.ts"
 
@@ -35,6 +48,7 @@ const follow = Effect.fnUntraced(function*(
     registry,
     names: Effect.map(registry.list, (postures) => postures.map(({ name }) => name)),
     change: soon(Queue.take(changes)),
+    logs,
     log: soon(Queue.take(logs))
   }
 })
@@ -252,6 +266,32 @@ layer(node)("PostureFiles.layer on the clock", (it) => {
 
       assert.strictEqual(yield* change, "- b 32")
       assert.deepStrictEqual(yield* names, ["a", "c", "own"])
+    }))
+
+  it.effect("reads at intervals where the directory cannot be watched, and says so once", () =>
+    Effect.gen(function*() {
+      const folder = yield* directory({ "a.yaml": yaml("a", "maxSteps: 1") })
+      let tries = 0
+      const failure = PlatformError.systemError({ _tag: "Unknown", module: "FileSystem", method: "watch" })
+      const backend = FileSystem.WatchBackend.of({
+        register: () => {
+          tries++
+          return Option.some(Stream.fail(failure))
+        }
+      })
+      const files = Layer.merge(node, Layer.succeed(FileSystem.WatchBackend, backend))
+      const { change, log, logs } = yield* follow(folder, {}, files)
+      const again = Effect.fnUntraced(function*(before: number) {
+        yield* write(folder, "a.yaml", yaml("a", `maxSteps: ${before + 1}`))
+        yield* TestClock.adjust("10 seconds")
+        assert.strictEqual(yield* change, `~ a ${before} > a ${before + 1}`)
+      })
+
+      assert.include(yield* log, { level: "Warn", message: "Postures are not watched, only read at intervals" })
+      yield* again(1)
+      yield* again(2)
+      assert.isAtLeast(tries, 3)
+      assert.strictEqual(yield* Queue.size(logs), 0)
     }))
 
   it.effect("stops watching with its scope", () =>
