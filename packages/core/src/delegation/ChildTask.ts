@@ -94,6 +94,7 @@ const starting = ({ call, drive: { run }, subagent, task }: Task): ActiveRun.Sta
     depth: run.depth + 1,
     depthLeft: subagent.ownMaxDepth === undefined ? depthLeft : Math.min(depthLeft, subagent.ownMaxDepth),
     limits: subagent.limits,
+    binding: undefined,
     // Binding has refused a budget that does not resolve.
     budget: Result.getOrElse(Budget.resolve(subagent.budget, undefined), () => ({})),
     input: task.json,

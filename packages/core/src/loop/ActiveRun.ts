@@ -9,6 +9,7 @@ import { type Fence, type NewRun, rowFormat, type RunRow } from "../service/RunR
 import { ResolvedBudget } from "../values/Budget.ts"
 import { ParentCall } from "../values/ChildRun.ts"
 import { AgentId, RunId, ThreadId } from "../values/Ids.ts"
+import { RunBinding } from "../values/RunBinding.ts"
 import type { Origin } from "../values/RunEvent.ts"
 import { RunLimits } from "../values/RunLimits.ts"
 import * as SchemaIssues from "../values/SchemaIssues.ts"
@@ -30,6 +31,7 @@ const Fields = Schema.Struct({
   depth: Depth,
   depthLeft: Depth,
   limits: RunLimits,
+  binding: Schema.UndefinedOr(RunBinding),
   budget: ResolvedBudget,
   input: Schema.String,
   prompt: Schema.String,
@@ -78,6 +80,7 @@ export const toRow = (run: StartingRun): NewRun => ({
   depth: run.depth,
   depthLeft: run.depthLeft,
   limits: JSON.stringify(run.limits),
+  binding: run.binding === undefined ? "" : JSON.stringify(run.binding),
   budget: JSON.stringify(run.budget),
   input: run.input,
   prompt: run.prompt,
@@ -112,6 +115,7 @@ export const fromRow = (row: RunRow): Result.Result<ActiveRun, string> =>
         call: row.callKey === null ? undefined : { key: row.callKey, toolCallId: row.toolCallId },
         agentPath: JSON.parse(row.agentPath),
         limits: JSON.parse(row.limits),
+        binding: row.binding === "" ? undefined : JSON.parse(row.binding),
         budget: JSON.parse(row.budget),
         spent: row.state === "Settled" || row.usage === null ? Usage.zero : JSON.parse(row.usage)
       }),
@@ -140,7 +144,7 @@ export const origin = (run: Omit<ActiveRun, "format" | "spent">): Origin => ({
   rootThreadId: run.rootThreadId,
   threadId: run.threadId,
   runId: run.runId,
-  agentId: run.agentId,
+  agentId: run.binding?.delegate === undefined ? run.agentId : `delegate/${run.agentId}/${run.threadId}`,
   agentPath: run.agentPath,
   depth: run.depth,
   ...(run.call === undefined ? {} : { call: run.call })

@@ -98,6 +98,7 @@ export const start = Effect.fnUntraced(function*(
     shape: runnable.shape,
     depth: 0,
     depthLeft: runnable.maxDepth,
+    binding: undefined,
     limits: yield* limitsOf(runnable.limits, config),
     budget: tree === undefined ? budget : { ...budget, tree },
     input: input.json,

@@ -25,6 +25,8 @@ export const rowFormat = 1
  * - `parentRunId`, `callKey`, `toolCallId`: the task call that started the
  *   run; `null` for a root
  * - `agentPath`, `limits`, `budget`: JSON
+ * - `binding`: JSON of a `RunBinding`; empty for a run that is made of its
+ *   agent's definition alone
  * - `input`: canonical JSON of the encoded input; `prompt`: the text of the
  *   run's user message
  * - `ephemeral`: the thread was made for this run and goes when it settles
@@ -52,6 +54,7 @@ export interface RunRow {
   readonly depth: number
   readonly depthLeft: number
   readonly limits: string
+  readonly binding: string
   readonly budget: string
   readonly input: string
   readonly prompt: string

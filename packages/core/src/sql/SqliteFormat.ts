@@ -57,7 +57,8 @@ CREATE TABLE definitions (
   agent_path TEXT NOT NULL,
   shape TEXT NOT NULL,
   limits TEXT NOT NULL,
-  UNIQUE (agent_id, agent_path, shape, limits, format)
+  binding TEXT NOT NULL,
+  UNIQUE (agent_id, agent_path, shape, limits, binding, format)
 ) STRICT;
 
 CREATE TABLE runs (

@@ -86,6 +86,7 @@ export const rowOf = (run: StoredRun): RunRow => ({
   depth: run.depth,
   depthLeft: run.depthLeft,
   limits: run.limits,
+  binding: run.binding,
   budget: run.budget,
   input: run.input,
   prompt: run.prompt,

@@ -60,11 +60,11 @@ export const make = (db: DatabaseSync) => {
     ),
     list: all<StoredThread>(`${listed} ${listedWhere} ${listedOrder}`),
     listOpen: all<StoredThread>(`${listed} ${listedWhere} AND r.state <> 'Settled' ${listedOrder}`),
-    definition: one<{ id: number }>(
-      "SELECT id FROM definitions WHERE agent_id = ? AND agent_path = ? AND shape = ? AND limits = ? AND format = ?"
-    ),
+    definition: one<{ id: number }>(`
+SELECT id FROM definitions
+WHERE agent_id = ? AND agent_path = ? AND shape = ? AND limits = ? AND binding = ? AND format = ?`),
     insertDefinition: write(
-      "INSERT INTO definitions (agent_id, agent_path, shape, limits, format) VALUES (?, ?, ?, ?, ?)"
+      "INSERT INTO definitions (agent_id, agent_path, shape, limits, binding, format) VALUES (?, ?, ?, ?, ?, ?)"
     ),
     insertRun: write(insertRun),
     setState: write("UPDATE runs SET state = ?, active_millis = ? WHERE id = ?"),
@@ -120,6 +120,7 @@ SELECT ${placeColumns},
   (SELECT agent_path FROM definitions WHERE id = r.definition) AS agentPath,
   (SELECT shape FROM definitions WHERE id = r.definition) AS shape,
   (SELECT limits FROM definitions WHERE id = r.definition) AS limits,
+  (SELECT binding FROM definitions WHERE id = r.definition) AS binding,
   (SELECT outcome FROM results WHERE run = r.id) AS outcome,
   (SELECT usage FROM results WHERE run = r.id) AS usage,
   (SELECT messages FROM results WHERE run = r.id) AS messages,

@@ -204,9 +204,9 @@ export class SqliteTables {
     }
   }
 
-  #definition({ agentId, agentPath, format, limits, shape }: NewRun): number {
-    return this.sql.definition(agentId, agentPath, shape, limits, format)?.id ??
-      Number(this.sql.insertDefinition(agentId, agentPath, shape, limits, format).lastInsertRowid)
+  #definition({ agentId, agentPath, binding, format, limits, shape }: NewRun): number {
+    const values = [agentId, agentPath, shape, limits, binding, format] as const
+    return this.sql.definition(...values)?.id ?? Number(this.sql.insertDefinition(...values).lastInsertRowid)
   }
 
   #nextEpoch(): number {

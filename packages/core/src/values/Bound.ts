@@ -1,18 +1,8 @@
 /**
- * Bounds: positive whole numbers.
+ * Bounds as callers set them.
  *
  * @since 0.1.0
  */
-import * as Schema from "effect/Schema"
-
-/**
- * Schema for a positive whole number.
- *
- * @category schemas
- * @since 0.1.0
- */
-export const Positive = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }))
-
 /**
  * What is wrong with a bound, if it is no positive whole number.
  *

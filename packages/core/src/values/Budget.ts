@@ -7,6 +7,7 @@ import * as Duration from "effect/Duration"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Bound from "./Bound.ts"
+import { Count } from "./Checked.ts"
 import { ResolvedTreeBudget } from "./TreeBudget.ts"
 
 /**
@@ -42,8 +43,8 @@ export interface Budget {
  * @since 0.1.0
  */
 export const ResolvedBudget = Schema.Struct({
-  maxTokens: Schema.optionalKey(Bound.Positive),
-  maxToolCalls: Schema.optionalKey(Bound.Positive),
+  maxTokens: Schema.optionalKey(Count),
+  maxToolCalls: Schema.optionalKey(Count),
   timeoutMillis: Schema.optionalKey(Schema.Finite.check(Schema.isGreaterThan(0))),
   tree: Schema.optionalKey(ResolvedTreeBudget)
 })

@@ -4,7 +4,7 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
-import { Positive } from "./Bound.ts"
+import { Count } from "./Checked.ts"
 import { defaults, type DelegationConfig, MinReportBytes } from "./DelegationConfig.ts"
 
 /**
@@ -29,11 +29,11 @@ export const defaultMaxSteps = 32
  * @since 0.1.0
  */
 export const RunLimits = Schema.Struct({
-  maxConcurrentChildren: Positive,
-  maxTasksPerTurn: Positive,
+  maxConcurrentChildren: Count,
+  maxTasksPerTurn: Count,
   maxReportBytes: Schema.Int.check(Schema.isGreaterThanOrEqualTo(MinReportBytes)),
-  childRetention: Positive,
-  maxSteps: Positive,
+  childRetention: Count,
+  maxSteps: Count,
   reasks: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 5 }))
 })
 

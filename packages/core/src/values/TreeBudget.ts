@@ -6,6 +6,7 @@
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Bound from "./Bound.ts"
+import { Count } from "./Checked.ts"
 
 /**
  * What a run and all runs below it, at any depth, may spend together. A limit
@@ -40,9 +41,9 @@ export interface TreeBudget {
  * @since 0.1.0
  */
 export const ResolvedTreeBudget = Schema.Struct({
-  maxTokens: Schema.optionalKey(Bound.Positive),
-  maxToolCalls: Schema.optionalKey(Bound.Positive),
-  maxChildRuns: Schema.optionalKey(Bound.Positive)
+  maxTokens: Schema.optionalKey(Count),
+  maxToolCalls: Schema.optionalKey(Count),
+  maxChildRuns: Schema.optionalKey(Count)
 })
 
 /**

@@ -20,6 +20,7 @@ export const newRun = (threadId: string, more: Partial<RunRow.NewRun> = {}): Run
   depth: 0,
   depthLeft: 1,
   limits: "{\"maxSteps\":32}",
+  binding: "",
   budget: "{}",
   input: "\"Go\"",
   prompt: "Go",
