@@ -16,6 +16,7 @@ import * as ToolSource from "../definition/ToolSource.ts"
 import * as Bind from "../delegation/Bind.ts"
 import type { Mandate } from "../service/Mandate.ts"
 import type { ModelRegistry } from "../service/ModelRegistry.ts"
+import type { ToolCatalog } from "../service/ToolCatalog.ts"
 import type { AgentDefinitionError } from "../values/AgentDefinitionError.ts"
 import type { Budget } from "../values/Budget.ts"
 import type { ChildFailurePolicy } from "../values/ChildFailure.ts"
@@ -80,6 +81,15 @@ export class AgentBuilder<out O, out R = never> extends Pipeable.Class {
     toolkit: Toolkit.WithHandler<Tools> | Effect.Effect<Toolkit.WithHandler<Tools>, E, RX>
   ): AgentBuilder<O, R | ToolSource.ToolkitServices<Tools> | RX> {
     return new AgentBuilder(AgentSpec.addTools(this.spec, ToolSource.fromToolkit(toolkit)))
+  }
+
+  /**
+   * Replaces the tools that are taken from the `ToolCatalog` by name: each run
+   * gets those that are there when it starts. An empty list allows all of
+   * them. Default: none.
+   */
+  withCatalogTools(names: ReadonlyArray<string>): AgentBuilder<O, R | ToolCatalog> {
+    return new AgentBuilder(AgentSpec.withCatalogTools(this.spec, names))
   }
 
   /**

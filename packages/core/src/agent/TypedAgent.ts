@@ -17,6 +17,7 @@ import * as Bind from "../delegation/Bind.ts"
 import * as BoundAgent from "../delegation/BoundAgent.ts"
 import type { Mandate } from "../service/Mandate.ts"
 import type { ModelRegistry } from "../service/ModelRegistry.ts"
+import type { ToolCatalog } from "../service/ToolCatalog.ts"
 import type { AgentDefinitionError } from "../values/AgentDefinitionError.ts"
 import type { Budget } from "../values/Budget.ts"
 import type { ChildFailurePolicy } from "../values/ChildFailure.ts"
@@ -84,6 +85,15 @@ export class TypedAgent<in out I, in out O, out R = never> extends Pipeable.Clas
     toolkit: Toolkit.WithHandler<Tools> | Effect.Effect<Toolkit.WithHandler<Tools>, E, RX>
   ): TypedAgent<I, O, R | ToolSource.ToolkitServices<Tools> | RX> {
     return new TypedAgent(AgentSpec.addTools(this.spec, ToolSource.fromToolkit(toolkit)))
+  }
+
+  /**
+   * Replaces the tools that are taken from the `ToolCatalog` by name: each run
+   * gets those that are there when it starts. An empty list allows all of
+   * them. Default: none.
+   */
+  withCatalogTools(names: ReadonlyArray<string>): TypedAgent<I, O, R | ToolCatalog> {
+    return new TypedAgent(AgentSpec.withCatalogTools(this.spec, names))
   }
 
   /** Adds subagents that this one may delegate to, and bounds on its tasks. */

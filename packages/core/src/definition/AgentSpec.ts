@@ -44,6 +44,8 @@ export type RetrySchedule = Schedule.Schedule<unknown, ModelError>
  * - `report`: codec of the answer; absent for an answer in text
  * - `inputText`: renders the input as the first message; absent for the
  *   default of the role
+ * - `catalogTools`: names of the catalog's tools; empty for all of them,
+ *   absent for none
  * - `breakpoints`: what a run stops before
  * - `retry`: absent for the default schedule
  *
@@ -61,6 +63,7 @@ export interface AgentSpec {
   readonly report: AnyCodec | undefined
   readonly inputText: ((input: any) => string) | undefined
   readonly tools: ReadonlyArray<ToolSource>
+  readonly catalogTools: ReadonlyArray<string> | undefined
   readonly breakpoints: ReadonlyArray<Breakpoint>
   readonly subagents: ReadonlyArray<AgentSpec>
   readonly delegation: DelegationConfig
@@ -100,6 +103,7 @@ export const make = (
     report: base.report,
     inputText: undefined,
     tools: [],
+    catalogTools: undefined,
     breakpoints: [],
     subagents: [],
     delegation: {},
@@ -142,6 +146,15 @@ export const withBudget = (self: AgentSpec, { timeout, ...counts }: Budget): Age
  */
 export const addTools = (self: AgentSpec, source: ToolSource): AgentSpec =>
   update(self, { tools: [...self.tools, source] })
+
+/**
+ * Replaces the names of the catalog's tools.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const withCatalogTools = (self: AgentSpec, names: ReadonlyArray<string>): AgentSpec =>
+  update(self, { catalogTools: Object.freeze([...names]) })
 
 /**
  * Replaces what a run stops before.

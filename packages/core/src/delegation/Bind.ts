@@ -10,10 +10,12 @@ import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import type { AgentSpec, AnyCodec, RetrySchedule } from "../definition/AgentSpec.ts"
 import * as Breakpoint from "../definition/Breakpoint.ts"
+import type { CompiledAgent } from "../loop/Drive.ts"
 import * as Shape from "../loop/Shape.ts"
 import * as RecoverRun from "../run/RecoverRun.ts"
 import { Mandate } from "../service/Mandate.ts"
 import { ModelRegistry } from "../service/ModelRegistry.ts"
+import { ToolCatalog } from "../service/ToolCatalog.ts"
 import { AgentDefinitionError, type DefinitionProblem } from "../values/AgentDefinitionError.ts"
 import * as DelegationConfig from "../values/DelegationConfig.ts"
 import type * as JsonCodec from "../values/JsonCodec.ts"
@@ -22,10 +24,31 @@ import * as BindAnswer from "./BindAnswer.ts"
 import { codec, type Report } from "./BindCodec.ts"
 import * as BindTools from "./BindTools.ts"
 import type { BoundSpec } from "./BoundSpec.ts"
+import * as CatalogTools from "./CatalogTools.ts"
 import * as DefinitionCheck from "./DefinitionCheck.ts"
 import * as EffectCheck from "./EffectCheck.ts"
 import * as SchemaCheck from "./SchemaCheck.ts"
 import * as TaskTool from "./TaskTool.ts"
+
+/**
+ * Compiles a definition and every subagent below it, and registers the agent
+ * with its runtime, for sweeps.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const bind = (
+  spec: AgentSpec
+): Effect.Effect<BoundSpec, AgentDefinitionError, Mandate | ModelRegistry> =>
+  Effect.tap(compile(spec), (bound) =>
+    Effect.sync(() => {
+      const { runtime, shape } = bound
+      runtime.agents.register({
+        agentId: spec.id,
+        shape,
+        recover: (threadId) => Effect.asVoid(RecoverRun.recover(runtime, bound, threadId, "give-up"))
+      })
+    }))
 
 /**
  * Compiles a definition and every subagent below it.
@@ -33,13 +56,12 @@ import * as TaskTool from "./TaskTool.ts"
  * **Details**
  *
  * Handlers that are given as an effect are built here, once for each
- * definition. All services are captured; running needs none. The agent is
- * registered with its runtime, for sweeps.
+ * definition. All services are captured; running needs none.
  *
  * @category constructors
  * @since 0.1.0
  */
-export const bind = (
+export const compile = (
   spec: AgentSpec
 ): Effect.Effect<BoundSpec, AgentDefinitionError, Mandate | ModelRegistry> =>
   Effect.gen(function*() {
@@ -51,12 +73,6 @@ export const bind = (
     if (first !== undefined) {
       return yield* new AgentDefinitionError({ agentId: spec.id, problems: [first, ...rest] })
     }
-    const { runtime, shape } = bound
-    runtime.agents.register({
-      agentId: spec.id,
-      shape,
-      recover: (threadId) => Effect.asVoid(RecoverRun.recover(runtime, bound, threadId, "give-up"))
-    })
     return bound
   })
 
@@ -106,6 +122,19 @@ const bindOne: (
   ]
   report(DefinitionCheck.breakpoints(spec, loopTools.map((tool) => tool.definition.name)))
   report(SchemaCheck.problems(client, offered, answer?.native, subagents))
+  const agent: CompiledAgent = {
+    id: spec.id,
+    system: spec.instructions === "" ? undefined : { role: "system", content: spec.instructions },
+    // A family with a problem is never run.
+    client: client!,
+    settings: spec.settings,
+    tools: new Map(loopTools.map((tool) => [tool.definition.name, tool])),
+    offered,
+    answer,
+    breakpoint: Breakpoint.compile(spec.breakpoints),
+    retry: spec.retry ?? defaultRetry,
+    context: family.context as Context.Context<never>
+  }
   const bound: BoundSpec = {
     runtime: Context.get(family.context, Mandate),
     role: spec.role,
@@ -125,19 +154,10 @@ const bindOne: (
       report: answerCodec,
       subagents: subagents.map(({ agent, shape }) => ({ id: agent.id, shape }))
     }),
-    agent: {
-      id: spec.id,
-      system: spec.instructions === "" ? undefined : { role: "system", content: spec.instructions },
-      // A family with a problem is never run.
-      client: client!,
-      settings: spec.settings,
-      tools: new Map(loopTools.map((tool) => [tool.definition.name, tool])),
-      offered,
-      answer,
-      breakpoint: Breakpoint.compile(spec.breakpoints),
-      retry: spec.retry ?? defaultRetry,
-      context: family.context as Context.Context<never>
-    }
+    agent,
+    catalog: spec.catalogTools === undefined
+      ? undefined
+      : CatalogTools.use(Context.getUnsafe(family.context, ToolCatalog), spec.catalogTools, agent)
   }
   family.bound.set(spec, bound)
   return bound

@@ -22,7 +22,7 @@ import type { Branch } from "../loop/Branch.ts"
 import type { Drive } from "../loop/Drive.ts"
 import * as Journal from "../loop/Journal.ts"
 import * as OpenRun from "../loop/OpenRun.ts"
-import { request } from "../run/Runnable.ts"
+import { bindingOf, request } from "../run/Runnable.ts"
 import * as StoredRun from "../run/StoredRun.ts"
 import * as CorruptRow from "../service/CorruptRow.ts"
 import type { DriveEnd } from "../service/RunHost.ts"
@@ -30,6 +30,7 @@ import type { LoadedRun } from "../service/RunRow.ts"
 import * as Budget from "../values/Budget.ts"
 import { action } from "../values/ChildFailure.ts"
 import * as Ids from "../values/Ids.ts"
+import type { RunBinding } from "../values/RunBinding.ts"
 import type { NewEvent } from "../values/RunEvent.ts"
 import { inherited } from "../values/RunOutcome.ts"
 import * as Usage from "../values/Usage.ts"
@@ -80,7 +81,10 @@ const slotsOf = (drive: Drive): Slots.Slots => {
   return made
 }
 
-const starting = ({ call, drive: { run }, subagent, task }: Task): ActiveRun.StartingRun => {
+const starting = (
+  { call, drive: { run }, subagent, task }: Task,
+  binding: RunBinding | undefined
+): ActiveRun.StartingRun => {
   const depthLeft = run.depthLeft - 1
   return {
     tenant: run.tenant,
@@ -94,7 +98,7 @@ const starting = ({ call, drive: { run }, subagent, task }: Task): ActiveRun.Sta
     depth: run.depth + 1,
     depthLeft: subagent.ownMaxDepth === undefined ? depthLeft : Math.min(depthLeft, subagent.ownMaxDepth),
     limits: subagent.limits,
-    binding: undefined,
+    binding,
     // Binding has refused a budget that does not resolve.
     budget: Result.getOrElse(Budget.resolve(subagent.budget, undefined), () => ({})),
     input: task.json,
@@ -162,7 +166,7 @@ const child = Effect.fnUntraced(function*(self: Task): Effect.fn.Return<DriveEnd
   const { runtime } = drive
   // A slot that a closing run gives back may reach a call that is about to be interrupted.
   if (runtime.host.isClosing(drive.run.runId)) return yield* Effect.never
-  const fresh = starting(self)
+  const fresh = starting(self, yield* bindingOf(subagent))
   const started = ActiveRun.started(fresh, Ids.runId(fresh.threadId, 0))
   const lease = yield* runtime.lease
   const events: ReadonlyArray<NewEvent> = [
@@ -207,7 +211,7 @@ const driven = Effect.fnUntraced(function*(
 ): Effect.fn.Return<DriveEnd, Lost> {
   const { drive, subagent } = self
   const wait = yield* Effect.flatMap(
-    request(drive.runtime, subagent.agent, {
+    request(drive.runtime, subagent, {
       ...open,
       epoch,
       earlier: [],

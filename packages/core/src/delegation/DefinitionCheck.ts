@@ -103,6 +103,15 @@ const toolProblems = (spec: AgentSpec, all: ReadonlyArray<Tool.Any>): ReadonlyAr
   ]
 }
 
+/**
+ * What is wrong with tools by themselves: their names, and what they are.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const tools = (all: ReadonlyArray<Tool.Any>): ReadonlyArray<Found> =>
+  all.flatMap((tool) => [...toolName(tool.name, new Map()), ...toolKind(tool)])
+
 const toolName = (name: string, taskNames: ReadonlyMap<string, string>): ReadonlyArray<Found> => {
   const subagent = taskNames.get(name)
   if (subagent !== undefined) {

@@ -39,6 +39,6 @@ export const goOn = Effect.fnUntraced(function*(
     yield* RunFailure.fromStore(threadId)(TreeSpent.of(runtime.store, loaded))
   )
   const driving = { run, epoch, records, earlier, activeMillis, meter, isRecovery: true, streaming: false }
-  const wait = yield* Effect.flatMap(request(runtime, runnable.agent, driving), runtime.host.drive)
+  const wait = yield* Effect.flatMap(request(runtime, runnable, driving), runtime.host.drive)
   return { threadId: run.threadId, runId: run.runId, sequence, wait }
 })

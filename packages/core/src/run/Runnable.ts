@@ -6,10 +6,8 @@
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Logger from "effect/Logger"
-import * as Random from "effect/Random"
-import * as References from "effect/References"
 import * as Tracer from "effect/Tracer"
+import * as Ambient from "../definition/Ambient.ts"
 import * as ActiveRun from "../loop/ActiveRun.ts"
 import type { CompiledAgent, Drive } from "../loop/Drive.ts"
 import * as Journal from "../loop/Journal.ts"
@@ -19,22 +17,48 @@ import type { Mandate } from "../service/Mandate.ts"
 import type { DriveRequest } from "../service/RunHost.ts"
 import type { Budget } from "../values/Budget.ts"
 import type { Message } from "../values/Message.ts"
+import type { RunBinding } from "../values/RunBinding.ts"
 import type { RunLimits } from "../values/RunLimits.ts"
 
 /**
- * An agent with what a run of it starts with: its limits, its budget, how deep
- * it may delegate at the top of a tree, and its shape.
+ * An agent with what a run of it starts with: its tools of the catalog, its
+ * limits, its budget, how deep it may delegate at the top of a tree, and its
+ * shape.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Runnable {
   readonly agent: CompiledAgent
+  readonly catalog: CatalogUse | undefined
   readonly limits: RunLimits
   readonly budget: Budget
   readonly maxDepth: number
   readonly shape: string
 }
+
+/**
+ * How the runs of an agent get tools of the catalog: the names of those that a
+ * run starting now gets, and the agent with the tools of such names.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface CatalogUse {
+  readonly resolve: Effect.Effect<ReadonlyArray<string>>
+  readonly compile: (agent: CompiledAgent, names: ReadonlyArray<string>) => CompiledAgent
+}
+
+/**
+ * What a run of an agent that starts now is bound to beyond its definition.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const bindingOf = ({ catalog }: Runnable): Effect.Effect<RunBinding | undefined> =>
+  catalog === undefined ? noBinding : Effect.map(catalog.resolve, (tools) => ({ tools }))
+
+const noBinding = Effect.succeed(undefined)
 
 /**
  * A run that is about to be driven: what it recorded, its thread's earlier
@@ -68,10 +92,14 @@ export interface Driving {
  */
 export const request = (
   runtime: Mandate["Service"],
-  agent: CompiledAgent,
+  runnable: Runnable,
   { activeMillis, earlier, epoch, isRecovery, meter, records, run, streaming }: Driving
 ): Effect.Effect<DriveRequest> =>
   Effect.contextWith((ambient: Context.Context<never>) => {
+    const { tools } = run.binding ?? {}
+    const agent = tools === undefined || runnable.catalog === undefined
+      ? runnable.agent
+      : runnable.catalog.compile(runnable.agent, tools)
     const clock = Context.get(ambient, Clock.Clock)
     const fence = ActiveRun.fence(run, epoch)
     const startedAt = clock.currentTimeMillisUnsafe()
@@ -96,17 +124,7 @@ export const request = (
     })
   })
 
-const pickAmbient = Context.pick(
-  Clock.Clock,
-  Random.Random,
-  Tracer.Tracer,
-  Tracer.ParentSpan,
-  Logger.CurrentLoggers,
-  References.MinimumLogLevel,
-  References.TracerEnabled
-)
-
 const withoutSpan = Context.omit(Tracer.ParentSpan)
 
 const seen = (bound: Context.Context<never>, ambient: Context.Context<never>): Context.Context<never> =>
-  Context.merge(withoutSpan(bound as Context.Context<Tracer.ParentSpan>), pickAmbient(ambient))
+  Context.merge(withoutSpan(bound as Context.Context<Tracer.ParentSpan>), Ambient.pick(ambient))

@@ -25,7 +25,7 @@ import type { RunLimits } from "../values/RunLimits.ts"
 import * as TreeBudget from "../values/TreeBudget.ts"
 import * as Usage from "../values/Usage.ts"
 import * as RunFailure from "./RunFailure.ts"
-import { request, type Runnable } from "./Runnable.ts"
+import { bindingOf, request, type Runnable } from "./Runnable.ts"
 import * as StoredRun from "./StoredRun.ts"
 
 /**
@@ -98,7 +98,7 @@ export const start = Effect.fnUntraced(function*(
     shape: runnable.shape,
     depth: 0,
     depthLeft: runnable.maxDepth,
-    binding: undefined,
+    binding: yield* bindingOf(runnable),
     limits: yield* limitsOf(runnable.limits, config),
     budget: tree === undefined ? budget : { ...budget, tree },
     input: input.json,
@@ -132,7 +132,7 @@ export const start = Effect.fnUntraced(function*(
     isRecovery: false,
     streaming
   }
-  const wait = yield* Effect.flatMap(request(runtime, agent, driving), runtime.host.drive)
+  const wait = yield* Effect.flatMap(request(runtime, runnable, driving), runtime.host.drive)
   return { threadId, runId: run.runId, sequence: opened.sequence, wait }
 })
 
