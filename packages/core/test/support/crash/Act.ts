@@ -1,0 +1,93 @@
+/**
+ * One act of the story, as a process: `node Act.ts <folder> [write|millis <n>]`.
+ *
+ * It asks how the thread stands and does what follows from that: it starts it, recovers it, gives one answer, or does
+ * nothing. It prints `ready` when its program is loaded and its work begins, and at the end what it did. With `write`
+ * it kills itself right after its `n`th write, with `millis` so long after it was ready.
+ */
+import { type Agent, Mandate, ModelRegistry, RunStore, RuntimeConfig } from "@mandate/core"
+import { SqliteRunStore } from "@mandate/core/sqlite"
+import { Duration, Effect, Layer } from "effect"
+import { writeSync } from "node:fs"
+import { join } from "node:path"
+import * as Killer from "./Killer.ts"
+import * as KillingStore from "./KillingStore.ts"
+import * as Ledger from "./Ledger.ts"
+import * as Story from "./Story.ts"
+
+/** What an act prints when it ends. */
+export interface Report {
+  readonly did: "run" | "resume" | "recover" | "nothing"
+  readonly status: string
+  readonly writes: number
+  readonly millis: number
+  /** The history of the thread, of a story that has ended. */
+  readonly history?: unknown
+}
+
+const [folder, unit, amount] = process.argv.slice(2) as [string, "write" | "millis" | undefined, string | undefined]
+let writes = 0
+
+const perform = Effect.fnUntraced(function*(agent: Agent.Agent<string>) {
+  const standing = yield* agent.status(Story.threadId).pipe(
+    Effect.catchReason("RunError", "UnknownThread", () => Effect.succeed(undefined))
+  )
+  if (standing === undefined) {
+    return ["run", (yield* agent.run("Go", { threadId: Story.threadId })).status._tag] as const
+  }
+  switch (standing.status._tag) {
+    case "Running":
+    case "Failed":
+      return ["recover", (yield* agent.recover(Story.threadId)).status._tag] as const
+    case "Suspended": {
+      const { answer, line } = Story.answerTo(standing.status.pending[0]!)
+      yield* Ledger.append(folder, "answers", line)
+      return ["resume", (yield* agent.resume(Story.threadId, [answer])).status._tag] as const
+    }
+    default:
+      return ["nothing", standing.status._tag] as const
+  }
+})
+
+const act = Effect.gen(function*() {
+  const agent = yield* Story.agent(folder).build()
+  const [did, status] = yield* perform(agent)
+  const hasEnded = status !== "Suspended"
+  return { did, status, ...(hasEnded ? { history: yield* agent.history(Story.threadId) } : {}) }
+})
+
+const store = Layer.effect(
+  RunStore.RunStore,
+  Effect.map(
+    SqliteRunStore.make({ filename: join(folder, "runs.db") }),
+    (inner) =>
+      KillingStore.make(inner, (count) => {
+        writes = count
+        if (unit === "write" && count === Number(amount)) Killer.kill()
+      })
+  )
+)
+
+const runtime = Mandate.layer.pipe(
+  Layer.provide(store),
+  Layer.provide(Layer.succeed(RuntimeConfig, {
+    leaseTtl: Duration.millis(250),
+    leaseRenewal: Duration.millis(80),
+    cancelGrace: Duration.seconds(5),
+    closeGrace: Duration.seconds(5)
+  }))
+)
+
+const killer = unit === "millis" ? await Killer.after(Number(amount)) : undefined
+writeSync(1, "ready\n")
+const start = performance.now()
+killer?.begin()
+const done = await Effect.runPromise(Effect.provide(act, [
+  runtime,
+  ModelRegistry.layer({ default: Story.model(folder) })
+]))
+const report: Report = { ...done, writes, millis: performance.now() - start }
+// A story that has ended is killed all the same, so that no time that was chosen goes without its kill.
+if (killer !== undefined && done.history !== undefined) await new Promise(() => {})
+writeSync(1, `${JSON.stringify(report)}\n`)
+process.exit(0)

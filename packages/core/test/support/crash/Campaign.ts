@@ -1,0 +1,149 @@
+/**
+ * Tells the story over and over, with a kill at another point each time, and compares each with the uninterrupted one.
+ */
+import { Cause, Effect, Exit } from "effect"
+import * as Checks from "./Checks.ts"
+import * as Ledger from "./Ledger.ts"
+import * as Life from "./Life.ts"
+
+/**
+ * Where a story is killed: after its `n`th write, and perhaps again so many writes later; or at the time that a seed
+ * stands for.
+ */
+export type KillPoint =
+  | { readonly _tag: "Write"; readonly n: number; readonly again?: number }
+  | { readonly _tag: "Seed"; readonly seed: number }
+
+/** The arguments of `npm run test:crash` that repeat a kill point. */
+export const name = (point: KillPoint): string => {
+  if (point._tag === "Seed") return `--seed ${point.seed}`
+  return `--write ${point.n}${point.again === undefined ? "" : `+${point.again}`}`
+}
+
+/** What became of one kill point. */
+export interface Outcome {
+  readonly point: KillPoint
+  readonly killed: ReadonlyArray<Life.Killed>
+  readonly repeated: Readonly<Record<Ledger.Name, number>>
+  /** What is wrong, each with the kill point that repeats it. */
+  readonly failures: ReadonlyArray<string>
+}
+
+/** The uninterrupted story, and what is to be known of it. */
+export interface Whole {
+  readonly program: string
+  readonly left: Life.Left
+  readonly writes: number
+  readonly millis: number
+}
+
+/** Lives the story without a kill, some times, and gives the fastest. Its program goes with the scope. */
+export const uninterrupted = Effect.gen(function*() {
+  const program = yield* Life.program
+  const lives: Array<Whole> = []
+  for (let time = 0; time < 3; time++) {
+    const left = yield* Life.live(program)
+    lives.push({
+      program,
+      left,
+      writes: left.acts.reduce((sum, { writes }) => sum + writes, 0),
+      millis: left.acts.reduce((sum, { millis }) => sum + millis, 0)
+    })
+  }
+  const whole = lives.reduce((fastest, life) => life.millis < fastest.millis ? life : fastest)
+  const failures = lives.flatMap(({ left, writes }) => [
+    ...Checks.problems(whole.left, left),
+    ...(writes === whole.writes ? [] : [`${writes} writes for ${whole.writes}`])
+  ])
+  return { whole, failures: failures.map((failure) => `uninterrupted: ${failure}`) }
+})
+
+/** Every `k`th write of the story, the last one included. */
+export const writes = ({ writes }: Whole, k: number): ReadonlyArray<KillPoint> =>
+  Array.from({ length: Math.ceil(writes / k) }, (_, index) => ({ _tag: "Write", n: writes - index * k }) as const)
+    .reverse()
+
+/** Every `k`th write, and another kill a few writes later, where a process recovers what the first one left. */
+export const twice = ({ writes }: Whole, k: number): ReadonlyArray<KillPoint> =>
+  Array.from(
+    { length: Math.ceil((writes - 10) / k) },
+    (_, index) => ({ _tag: "Write", n: 1 + index * k, again: 1 + index % 6 })
+  )
+
+/** So many seeds. */
+export const seeds = (count: number): ReadonlyArray<KillPoint> =>
+  Array.from({ length: count }, (_, seed) => ({ _tag: "Seed", seed }))
+
+/** Lives the story once for each kill point, two at a time. */
+export const run = (
+  whole: Whole,
+  points: ReadonlyArray<KillPoint>,
+  onOutcome: (outcome: Outcome) => void = () => {}
+): Effect.Effect<ReadonlyArray<Outcome>> =>
+  Effect.forEach(
+    points,
+    (point) => Effect.tap(outcome(whole, point), (outcome) => Effect.sync(() => onOutcome(outcome))),
+    { concurrency: 2 }
+  )
+
+/** What a campaign has shown as a whole: its figures, and what is wrong with them. */
+export const summary = (outcomes: ReadonlyArray<Outcome>) => {
+  const killed = outcomes.flatMap(({ killed }) => killed)
+  const kills = outcomes.reduce((sum, { point }) => sum + (isTwice(point) ? 2 : 1), 0)
+  const before = killed.filter(Checks.isBeforeLastWrite).length
+  const percent = 100 * before / kills
+  const repeated = (name: Ledger.Name) => outcomes.reduce((sum, outcome) => sum + outcome.repeated[name], 0)
+  return {
+    lines: [
+      `kill points: ${kills} in ${outcomes.length} stories, killed: ${killed.length}, in acts 1 to 3: ${
+        [1, 2, 3].map((act) => killed.filter((one) => one.act === act).length).join(", ")
+      }`,
+      `before the last write: ${before} (${percent.toFixed(1)} %)`,
+      `repeated, since in flight: ${Ledger.names.map((name) => `${repeated(name)} ${name}`).join(", ")}`
+    ],
+    failures: [
+      ...outcomes.flatMap(({ failures }) => failures),
+      ...(percent >= leastPercent ? [] : [`fewer than ${leastPercent} % of the kill points are before the last write`])
+    ]
+  }
+}
+
+const leastPercent = 60
+
+const isTwice = (point: KillPoint): boolean => point._tag === "Write" && point.again !== undefined
+
+const outcome = Effect.fnUntraced(function*(whole: Whole, point: KillPoint): Effect.fn.Return<Outcome> {
+  const exit = yield* Effect.exit(Life.live(whole.program, ...killsOf(whole, point)))
+  const left = Exit.isSuccess(exit) ? exit.value : undefined
+  const problems = Exit.isFailure(exit)
+    ? [Cause.pretty(exit.cause)]
+    : [
+      ...(exit.value.killed.length === killsOf(whole, point).length ? [] : ["it was over before it was killed"]),
+      ...Checks.problems(whole.left, exit.value)
+    ]
+  const repeated = (name: Ledger.Name) => left === undefined ? 0 : Checks.repeated(left, name)
+  return {
+    point,
+    killed: left?.killed ?? [],
+    repeated: {
+      tools: repeated("tools"),
+      models: repeated("models"),
+      effects: repeated("effects"),
+      answers: repeated("answers")
+    },
+    failures: problems.map((problem) => `${name(point)}: ${problem}`)
+  }
+})
+
+const killsOf = ({ millis }: Whole, point: KillPoint): ReadonlyArray<Life.Kill> =>
+  point._tag === "Write"
+    ? [point.n, ...(point.again === undefined ? [] : [point.again])].map((amount) => ({ unit: "write", amount }))
+    : [{ unit: "millis", amount: fraction(point.seed) * millis }]
+
+/** A number from 0 to 1 that is another for each seed, and the same again for the same. */
+const fraction = (seed: number): number => {
+  let bits = Math.imul(seed + 1, 0x9e3779b1)
+  bits = Math.imul(bits ^ (bits >>> 16), 0x85ebca6b)
+  bits = Math.imul(bits ^ (bits >>> 13), 0xc2b2ae35)
+  return ((bits ^ (bits >>> 16)) >>> 0) / 2 ** 32
+}
