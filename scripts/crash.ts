@@ -1,10 +1,10 @@
 /**
  * Kills processes that run a tree of agents on a SQLite file, and checks that others go on as if nothing had happened:
- * `npm run test:crash`. A process is killed after every write of the story in turn, once and then again a few writes
- * later, and at 100 random times.
+ * `npm run test:crash`. A process is killed after every write of the story in turn, then also a second one a few writes
+ * later, then within every write, and at 100 random times.
  *
- * A failure names its kill point: `npm run test:crash -- --write 17`, `-- --write 17+3` and `-- --seed 42` repeat it. A
- * seed stands for a share of the story's duration, so its time is about the same again.
+ * A failure names its kill point, and `npm run test:crash -- --write 17` repeats it; so do `--write 17+3` for two kills,
+ * `--within 17` and `--seed 42`. A seed stands for a share of the story's duration, so its time is about the same again.
  */
 import { Effect } from "effect"
 import { parseArgs } from "node:util"
@@ -12,15 +12,20 @@ import * as Campaign from "../packages/core/test/support/crash/Campaign.ts"
 import { report } from "./lib/report.ts"
 
 const { values } = parseArgs({
-  options: { write: { type: "string", multiple: true }, seed: { type: "string", multiple: true } }
+  options: {
+    write: { type: "string", multiple: true, default: [] },
+    within: { type: "string", multiple: true, default: [] },
+    seed: { type: "string", multiple: true, default: [] }
+  }
 })
 
 const chosen: ReadonlyArray<Campaign.KillPoint> = [
-  ...(values.write ?? []).map((write): Campaign.KillPoint => {
+  ...values.write.map((write): Campaign.KillPoint => {
     const [n, again] = write.split("+")
     return { _tag: "Write", n: Number(n), ...(again === undefined ? {} : { again: Number(again) }) }
   }),
-  ...(values.seed ?? []).map((seed): Campaign.KillPoint => ({ _tag: "Seed", seed: Number(seed) }))
+  ...values.within.map((n): Campaign.KillPoint => ({ _tag: "Within", n: Number(n) })),
+  ...values.seed.map((seed): Campaign.KillPoint => ({ _tag: "Seed", seed: Number(seed) }))
 ]
 
 const program = Effect.gen(function*() {
@@ -28,7 +33,12 @@ const program = Effect.gen(function*() {
   console.log(`uninterrupted: ${whole.writes} writes, ${whole.millis.toFixed(0)} ms of work in 3 processes`)
   const points = chosen.length > 0
     ? chosen
-    : [...Campaign.writes(whole, 1), ...Campaign.twice(whole, 1), ...Campaign.seeds(100)]
+    : [
+      ...Campaign.writes(whole, 1),
+      ...Campaign.twice(whole, 1),
+      ...Campaign.within(whole, 1),
+      ...Campaign.seeds(100)
+    ]
   let done = 0
   const outcomes = yield* Campaign.run(whole, points, ({ failures }) => {
     for (const failure of failures) console.log(failure)

@@ -15,6 +15,7 @@ describe("a story of which a process is killed", () => {
         const outcomes = yield* Campaign.run(whole, [
           ...Campaign.writes(whole, 7),
           ...Campaign.twice(whole, 15),
+          ...Campaign.within(whole, 19),
           ...Campaign.seeds(6)
         ])
 

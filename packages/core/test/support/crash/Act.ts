@@ -1,9 +1,10 @@
 /**
- * One act of the story, as a process: `node Act.ts <folder> [write|millis <n>]`.
+ * One act of the story, as a process: `node Act.ts <folder> [write|within|millis <n>]`.
  *
  * It asks how the thread stands and does what follows from that: it starts it, recovers it, gives one answer, or does
  * nothing. It prints `ready` when its program is loaded and its work begins, and at the end what it did. With `write`
- * it kills itself right after its `n`th write, with `millis` so long after it was ready.
+ * it kills itself right after its `n`th write, with `within` while it makes it, and with `millis` so long after it was
+ * ready.
  */
 import { type Agent, Mandate, ModelRegistry, RunStore, RuntimeConfig } from "@mandate/core"
 import { SqliteRunStore } from "@mandate/core/sqlite"
@@ -15,6 +16,9 @@ import * as KillingStore from "./KillingStore.ts"
 import * as Ledger from "./Ledger.ts"
 import * as Story from "./Story.ts"
 
+/** What the time of a kill is told in. */
+export type Unit = "write" | "within" | "millis"
+
 /** What an act prints when it ends. */
 export interface Report {
   readonly did: "run" | "resume" | "recover" | "nothing"
@@ -25,7 +29,8 @@ export interface Report {
   readonly history?: unknown
 }
 
-const [folder, unit, amount] = process.argv.slice(2) as [string, "write" | "millis" | undefined, string | undefined]
+const [folder, unit, number] = process.argv.slice(2) as [string, Unit | undefined, string | undefined]
+const amount = Number(number)
 let writes = 0
 
 const perform = Effect.fnUntraced(function*(agent: Agent.Agent<string>) {
@@ -58,14 +63,15 @@ const act = Effect.gen(function*() {
 
 const store = Layer.effect(
   RunStore.RunStore,
-  Effect.map(
-    SqliteRunStore.make({ filename: join(folder, "runs.db") }),
-    (inner) =>
-      KillingStore.make(inner, (count) => {
-        writes = count
-        if (unit === "write" && count === Number(amount)) Killer.kill()
-      })
-  )
+  Effect.map(SqliteRunStore.make({ filename: join(folder, "runs.db") }), (inner) =>
+    KillingStore.make(
+      inner,
+      (n) => unit === "within" && n === amount ? killer?.begin() : undefined,
+      (n) => {
+        writes = n
+        if (unit === "write" && n === amount) Killer.kill()
+      }
+    ))
 )
 
 const runtime = Mandate.layer.pipe(
@@ -78,16 +84,20 @@ const runtime = Mandate.layer.pipe(
   }))
 )
 
-const killer = unit === "millis" ? await Killer.after(Number(amount)) : undefined
+// A write takes some tenths of a millisecond. Which part of it is hit is another one for each.
+const killer = unit === "millis" || unit === "within"
+  ? await Killer.after(unit === "millis" ? amount : (amount % 8) / 20)
+  : undefined
 writeSync(1, "ready\n")
 const start = performance.now()
-killer?.begin()
+if (unit === "millis") killer?.begin()
 const done = await Effect.runPromise(Effect.provide(act, [
   runtime,
   ModelRegistry.layer({ default: Story.model(folder) })
 ]))
 const report: Report = { ...done, writes, millis: performance.now() - start }
-// A story that has ended is killed all the same, so that no time that was chosen goes without its kill.
-if (killer !== undefined && done.history !== undefined) await new Promise(() => {})
+// Whatever has ended before its kill waits for it, so that no time that was chosen goes without one.
+const isDue = unit === "millis" ? done.history !== undefined : unit === "within" && writes >= amount
+if (isDue) await new Promise(() => {})
 writeSync(1, `${JSON.stringify(report)}\n`)
 process.exit(0)

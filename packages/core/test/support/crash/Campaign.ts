@@ -7,17 +7,24 @@ import * as Ledger from "./Ledger.ts"
 import * as Life from "./Life.ts"
 
 /**
- * Where a story is killed: after its `n`th write, and perhaps again so many writes later; or at the time that a seed
- * stands for.
+ * Where a story is killed: after its `n`th write, and perhaps again so many writes later; within its `n`th write; or at
+ * the time that a seed stands for.
  */
 export type KillPoint =
   | { readonly _tag: "Write"; readonly n: number; readonly again?: number }
+  | { readonly _tag: "Within"; readonly n: number }
   | { readonly _tag: "Seed"; readonly seed: number }
 
 /** The arguments of `npm run test:crash` that repeat a kill point. */
 export const name = (point: KillPoint): string => {
-  if (point._tag === "Seed") return `--seed ${point.seed}`
-  return `--write ${point.n}${point.again === undefined ? "" : `+${point.again}`}`
+  switch (point._tag) {
+    case "Write":
+      return `--write ${point.n}${point.again === undefined ? "" : `+${point.again}`}`
+    case "Within":
+      return `--within ${point.n}`
+    case "Seed":
+      return `--seed ${point.seed}`
+  }
 }
 
 /** What became of one kill point. */
@@ -58,17 +65,17 @@ export const uninterrupted = Effect.gen(function*() {
   return { whole, failures: failures.map((failure) => `uninterrupted: ${failure}`) }
 })
 
-/** Every `k`th write of the story, the last one included. */
-export const writes = ({ writes }: Whole, k: number): ReadonlyArray<KillPoint> =>
-  Array.from({ length: Math.ceil(writes / k) }, (_, index) => ({ _tag: "Write", n: writes - index * k }) as const)
-    .reverse()
+/** After every `k`th write of the story. */
+export const writes = (whole: Whole, k: number): ReadonlyArray<KillPoint> =>
+  every(whole.writes, k).map((n) => ({ _tag: "Write", n }))
 
-/** Every `k`th write, and another kill a few writes later, where a process recovers what the first one left. */
-export const twice = ({ writes }: Whole, k: number): ReadonlyArray<KillPoint> =>
-  Array.from(
-    { length: Math.ceil((writes - 10) / k) },
-    (_, index) => ({ _tag: "Write", n: 1 + index * k, again: 1 + index % 6 })
-  )
+/** After every `k`th write, and again a few writes later, where a process recovers what the first kill left. */
+export const twice = (whole: Whole, k: number): ReadonlyArray<KillPoint> =>
+  every(whole.writes - 10, k).map((n) => ({ _tag: "Write", n, again: 1 + n % 6 }))
+
+/** Within every `k`th write. */
+export const within = (whole: Whole, k: number): ReadonlyArray<KillPoint> =>
+  every(whole.writes, k).map((n) => ({ _tag: "Within", n }))
 
 /** So many seeds. */
 export const seeds = (count: number): ReadonlyArray<KillPoint> =>
@@ -110,6 +117,10 @@ export const summary = (outcomes: ReadonlyArray<Outcome>) => {
 
 const leastPercent = 60
 
+/** Every `k`th number up to the last one, which is one of them. */
+const every = (last: number, k: number): ReadonlyArray<number> =>
+  Array.from({ length: Math.ceil(last / k) }, (_, index) => last - index * k).reverse()
+
 const isTwice = (point: KillPoint): boolean => point._tag === "Write" && point.again !== undefined
 
 const outcome = Effect.fnUntraced(function*(whole: Whole, point: KillPoint): Effect.fn.Return<Outcome> {
@@ -135,10 +146,22 @@ const outcome = Effect.fnUntraced(function*(whole: Whole, point: KillPoint): Eff
   }
 })
 
-const killsOf = ({ millis }: Whole, point: KillPoint): ReadonlyArray<Life.Kill> =>
-  point._tag === "Write"
-    ? [point.n, ...(point.again === undefined ? [] : [point.again])].map((amount) => ({ unit: "write", amount }))
-    : [{ unit: "millis", amount: fraction(point.seed) * millis }]
+const killsOf = ({ left, millis }: Whole, point: KillPoint): ReadonlyArray<Life.Kill> => {
+  if (point._tag === "Within") return [{ unit: "within", amount: point.n, act: 1 }]
+  if (point._tag === "Write") {
+    return [point.n, ...(point.again === undefined ? [] : [point.again])]
+      .map((amount) => ({ unit: "write", amount, act: 1 }))
+  }
+  // Counted from its own act, so that all acts get their share however slow they are while two stories are told at once.
+  let amount = fraction(point.seed) * millis
+  let act = 1
+  for (const { millis } of left.acts) {
+    if (amount < millis) break
+    amount -= millis
+    act++
+  }
+  return [{ unit: "millis", amount, act }]
+}
 
 /** A number from 0 to 1 that is another for each seed, and the same again for the same. */
 const fraction = (seed: number): number => {

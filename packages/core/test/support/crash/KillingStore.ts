@@ -4,15 +4,20 @@ import { Effect } from "effect"
 type Store = RunStore.RunStore["Service"]
 
 /**
- * A store that says after each write how many there were, before the writer hears of it.
+ * A store that says which write begins, from 1, and which one has ended, before the writer hears of it.
  *
  * Renewals of leases are not counted: how many there are is a matter of time, and they change nothing else.
  */
-export const make = (inner: Store, onWrite: (count: number) => void): Store => {
-  let writes = 0
+export const make = (inner: Store, onBegin: (n: number) => void, onEnd: (n: number) => void): Store => {
+  let begun = 0
+  let ended = 0
   const write =
     <A extends ReadonlyArray<unknown>, B, E>(operation: (...args: A) => Effect.Effect<B, E>) =>
-    (...args: A): Effect.Effect<B, E> => Effect.tap(operation(...args), () => Effect.sync(() => onWrite(++writes)))
+    (...args: A): Effect.Effect<B, E> =>
+      Effect.suspend(() => {
+        onBegin(++begun)
+        return Effect.tap(operation(...args), () => Effect.sync(() => onEnd(++ended)))
+      })
   return {
     open: write((run, lease, events) => inner.open(run, lease, events)),
     create: write((parent, run, lease, events) => inner.create(parent, run, lease, events)),

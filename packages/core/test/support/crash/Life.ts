@@ -9,14 +9,18 @@ import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync } from "node:f
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import type { Report } from "./Act.ts"
+import type { Report, Unit } from "./Act.ts"
 import * as Ledger from "./Ledger.ts"
 import * as StoreImage from "./StoreImage.ts"
 
-/** When a process is killed: so many writes, or milliseconds of work, after the start or the kill before. */
+/**
+ * When a process is killed: after so many writes, within the last of so many, or after so many milliseconds of work,
+ * counted from the beginning of an act. Acts count from 1, and from the kill before, if there was one.
+ */
 export interface Kill {
-  readonly unit: "write" | "millis"
+  readonly unit: Unit
   readonly amount: number
+  readonly act: number
 }
 
 /** What was there when a process had been killed. */
@@ -67,17 +71,16 @@ export const live = (program: string, ...kills: ReadonlyArray<Kill>): Effect.Eff
     const path = yield* folder
     const acts: Array<Report> = []
     const killed: Array<Killed> = []
-    let done = { write: 0, millis: 0 }
+    let sinceKill: ReadonlyArray<Report> = []
     while (acts.length < mostActs) {
-      const kill = kills[killed.length]
-      const ended = yield* perform(program, path, kill && { ...kill, amount: kill.amount - done[kill.unit] })
+      const ended = yield* perform(program, path, remaining(kills[killed.length], sinceKill))
       if (ended === "killed") {
         killed.push(yield* remains(path, killed.length, acts.length + 1))
-        done = { write: 0, millis: 0 }
+        sinceKill = []
         continue
       }
       acts.push(ended)
-      done = { write: done.write + ended.writes, millis: done.millis + ended.millis }
+      sinceKill = [...sinceKill, ended]
       if (ended.history !== undefined) {
         const image = yield* StoreImage.read(join(path, "runs.db"))
         return { acts, killed, image, ledgers: Ledger.read(path) }
@@ -89,7 +92,19 @@ export const live = (program: string, ...kills: ReadonlyArray<Kill>): Effect.Eff
 /** Three acts, one more to recover, and one more for an answer that was lost. */
 const mostActs = 6
 
-const perform = (program: string, path: string, kill: Kill | undefined): Effect.Effect<Report | "killed", Error> =>
+/** The way to a kill that is left after some acts; nothing if its act is still to come. */
+const remaining = (kill: Kill | undefined, acts: ReadonlyArray<Report>): Omit<Kill, "act"> | undefined => {
+  if (kill === undefined || acts.length + 1 < kill.act) return undefined
+  const done = acts.slice(kill.act - 1)
+    .reduce((sum, { millis, writes }) => sum + (kill.unit === "millis" ? millis : writes), 0)
+  return { unit: kill.unit, amount: kill.amount - done }
+}
+
+const perform = (
+  program: string,
+  path: string,
+  kill: Omit<Kill, "act"> | undefined
+): Effect.Effect<Report | "killed", Error> =>
   Effect.callback((resume) => {
     const args = kill === undefined ? [] : [kill.unit, String(kill.amount)]
     const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", program, path, ...args])
