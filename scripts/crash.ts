@@ -40,13 +40,12 @@ const program = Effect.gen(function*() {
       ...Campaign.seeds(100)
     ]
   let done = 0
-  const outcomes = yield* Campaign.run(whole, points, ({ failures }) => {
-    for (const failure of failures) console.log(failure)
+  const outcomes = yield* Campaign.run(whole, points, ({ failures, point }) => {
+    if (failures.length > 0) console.log(`${Campaign.name(point)} failed`)
     if (++done % 25 === 0) console.log(`${done} of ${points.length} stories`)
   })
-  const summary = Campaign.summary(outcomes)
-  for (const line of summary.lines) console.log(line)
-  return [...failures, ...summary.failures]
+  for (const line of Campaign.figures(outcomes)) console.log(line)
+  return [...failures, ...Campaign.failures(outcomes), ...(chosen.length > 0 ? [] : Campaign.lateness(outcomes))]
 })
 
 const started = performance.now()

@@ -21,7 +21,8 @@ describe("a story of which a process is killed", () => {
 
         assert.deepStrictEqual(failures, [])
         assert.isAbove(whole.writes, 50)
-        assert.deepStrictEqual(Campaign.summary(outcomes).failures, [])
+        assert.deepStrictEqual(Campaign.failures(outcomes), [])
+        assert.deepStrictEqual(Campaign.lateness(outcomes), [])
       }),
     120_000
   )

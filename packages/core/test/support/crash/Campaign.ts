@@ -5,6 +5,7 @@ import { Cause, Effect, Exit } from "effect"
 import * as Checks from "./Checks.ts"
 import * as Ledger from "./Ledger.ts"
 import * as Life from "./Life.ts"
+import * as Story from "./Story.ts"
 
 /**
  * Where a story is killed: after its `n`th write, and perhaps again so many writes later; within its `n`th write; or at
@@ -60,7 +61,8 @@ export const uninterrupted = Effect.gen(function*() {
   const whole = lives.reduce((fastest, life) => life.millis < fastest.millis ? life : fastest)
   const failures = lives.flatMap(({ left, writes }) => [
     ...Checks.problems(whole.left, left),
-    ...(writes === whole.writes ? [] : [`${writes} writes for ${whole.writes}`])
+    ...Checks.differs("acts", left.acts.map(({ did, status }) => `${did}: ${status}`), Story.acts),
+    ...Checks.differs("writes", writes, whole.writes)
   ])
   return { whole, failures: failures.map((failure) => `uninterrupted: ${failure}`) }
 })
@@ -93,35 +95,52 @@ export const run = (
     { concurrency: 2 }
   )
 
-/** What a campaign has shown as a whole: its figures, and what is wrong with them. */
-export const summary = (outcomes: ReadonlyArray<Outcome>) => {
-  const killed = outcomes.flatMap(({ killed }) => killed)
-  const kills = outcomes.reduce((sum, { point }) => sum + (isTwice(point) ? 2 : 1), 0)
-  const before = killed.filter(Checks.isBeforeLastWrite).length
-  const percent = 100 * before / kills
-  const repeated = (name: Ledger.Name) => outcomes.reduce((sum, outcome) => sum + outcome.repeated[name], 0)
-  return {
-    lines: [
-      `kill points: ${kills} in ${outcomes.length} stories, killed: ${killed.length}, in acts 1 to 3: ${
-        [1, 2, 3].map((act) => killed.filter((one) => one.act === act).length).join(", ")
-      }`,
-      `before the last write: ${before} (${percent.toFixed(1)} %)`,
-      `repeated, since in flight: ${Ledger.names.map((name) => `${repeated(name)} ${name}`).join(", ")}`
-    ],
-    failures: [
-      ...outcomes.flatMap(({ failures }) => failures),
-      ...(percent >= leastPercent ? [] : [`fewer than ${leastPercent} % of the kill points are before the last write`])
-    ]
+/** What is wrong with some stories. */
+export const failures = (outcomes: ReadonlyArray<Outcome>): ReadonlyArray<string> =>
+  outcomes.flatMap(({ failures }) => failures)
+
+/** What is wrong with the kill points as a whole: too many come when there is nothing left to lose. */
+export const lateness = (outcomes: ReadonlyArray<Outcome>): ReadonlyArray<string> =>
+  [outcomes, outcomes.filter(({ point }) => point._tag === "Seed")].flatMap((some) => {
+    const { before, kills } = count(some)
+    return before >= leastShare * kills ? [] : [`only ${before} of ${kills} kills are before the last write`]
+  })
+
+/** The figures of a campaign, a line each. */
+export const figures = (outcomes: ReadonlyArray<Outcome>): ReadonlyArray<string> => {
+  const line = (kind: string, some: ReadonlyArray<Outcome>) => {
+    const { acts, before, kills, stories } = count(some)
+    const share = `${before} before the last write (${(100 * before / kills).toFixed(1)} %)`
+    return kills === 0
+      ? []
+      : [`${kind}: ${stories} stories, ${kills} kills, ${share}, in acts 1 to 3: ${acts.join(", ")}`]
   }
+  const repeated = (name: Ledger.Name) => outcomes.reduce((sum, outcome) => sum + outcome.repeated[name], 0)
+  return [
+    ...line("after a write", outcomes.filter(({ point }) => point._tag === "Write" && point.again === undefined)),
+    ...line("twice", outcomes.filter(({ point }) => point._tag === "Write" && point.again !== undefined)),
+    ...line("within a write", outcomes.filter(({ point }) => point._tag === "Within")),
+    ...line("at a random time", outcomes.filter(({ point }) => point._tag === "Seed")),
+    ...line("all", outcomes),
+    `repeated, since in flight: ${Ledger.names.map((name) => `${repeated(name)} ${name}`).join(", ")}`
+  ]
 }
 
-const leastPercent = 60
+const leastShare = 0.6
+
+const count = (outcomes: ReadonlyArray<Outcome>) => {
+  const killed = outcomes.flatMap(({ killed }) => killed)
+  return {
+    stories: outcomes.length,
+    kills: killed.length,
+    before: killed.filter(Checks.isBeforeLastWrite).length,
+    acts: [1, 2, 3].map((act) => killed.filter((one) => one.act === act).length)
+  }
+}
 
 /** Every `k`th number up to the last one, which is one of them. */
 const every = (last: number, k: number): ReadonlyArray<number> =>
   Array.from({ length: Math.ceil(last / k) }, (_, index) => last - index * k).reverse()
-
-const isTwice = (point: KillPoint): boolean => point._tag === "Write" && point.again !== undefined
 
 const outcome = Effect.fnUntraced(function*(whole: Whole, point: KillPoint): Effect.fn.Return<Outcome> {
   const exit = yield* Effect.exit(Life.live(whole.program, ...killsOf(whole, point)))

@@ -141,7 +141,8 @@ const bag = (events: ReadonlyArray<RunEvent.DurableEvent>): ReadonlyArray<string
 const timeless = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value ?? null), (key, inner) => /Millis$|^at$/.test(key) ? 0 : inner)
 
-const differs = (what: string, found: unknown, expected: unknown): ReadonlyArray<string> => {
+/** What a value has too little or too much of. */
+export const differs = (what: string, found: unknown, expected: unknown): ReadonlyArray<string> => {
   if (isDeepStrictEqual(found, expected)) return []
   if (!Array.isArray(found) || !Array.isArray(expected)) return [`${what}: ${shown(found)} for ${shown(expected)}`]
   const missing = expected.filter((one) => !found.some((other) => isDeepStrictEqual(one, other)))

@@ -104,8 +104,8 @@ const perform = (
   program: string,
   path: string,
   kill: Omit<Kill, "act"> | undefined
-): Effect.Effect<Report | "killed", Error> =>
-  Effect.callback((resume) => {
+): Effect.Effect<Report | "killed", unknown> =>
+  Effect.callback<Report | "killed", Error>((resume) => {
     const args = kill === undefined ? [] : [kill.unit, String(kill.amount)]
     const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", program, path, ...args])
     let output = ""
@@ -119,7 +119,7 @@ const perform = (
       resume(Effect.fail(new Error(`a process ended with ${signal ?? code}: ${errors}`)))
     })
     return Effect.sync(() => child.kill("SIGKILL"))
-  })
+  }).pipe(Effect.timeout("1 minute"))
 
 // The next process is to find the files of the store as the killed one left them, so it is a copy that is read.
 const remains = Effect.fnUntraced(function*(path: string, kills: number, act: number) {

@@ -22,6 +22,9 @@ import * as Ledger from "./Ledger.ts"
 
 export const threadId = "t"
 
+/** What the acts do when no process is killed, and how the thread stands after each. */
+export const acts = ["run: Suspended", "resume: Suspended", "resume: Completed"]
+
 const Note = Tool.make("note", { parameters: Schema.Struct({ text: Schema.String }), success: Schema.String })
 const Pay = Tool.make("pay", {
   parameters: Schema.Struct({ euros: Schema.Int }),
