@@ -24,6 +24,6 @@ describe("a story of which a process is killed", () => {
         assert.deepStrictEqual(Campaign.failures(outcomes), [])
         assert.deepStrictEqual(Campaign.lateness(outcomes), [])
       }),
-    120_000
+    180_000
   )
 })
