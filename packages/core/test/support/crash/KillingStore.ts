@@ -36,6 +36,7 @@ export const make = (inner: Store, onBegin: (n: number) => void, onEnd: (n: numb
     isHeld: (threadId, lease) => inner.isHeld(threadId, lease),
     load: (runId) => inner.load(runId),
     thread: (threadId) => inner.thread(threadId),
+    list: (query) => inner.list(query),
     children: (runId) => inner.children(runId),
     events: (rootThreadId, after) => inner.events(rootThreadId, after)
   }
