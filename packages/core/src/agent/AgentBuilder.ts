@@ -14,6 +14,7 @@ import * as AgentSpec from "../definition/AgentSpec.ts"
 import type { Breakpoint } from "../definition/Breakpoint.ts"
 import * as ToolSource from "../definition/ToolSource.ts"
 import * as Bind from "../delegation/Bind.ts"
+import type { DelegateRuntime } from "../delegation/DelegateService.ts"
 import type { Mandate } from "../service/Mandate.ts"
 import type { ModelRegistry } from "../service/ModelRegistry.ts"
 import type { ToolCatalog } from "../service/ToolCatalog.ts"
@@ -101,6 +102,14 @@ export class AgentBuilder<out O, out R = never> extends Pipeable.Class {
     config: DelegationConfig = {}
   ): AgentBuilder<O, R | TypedAgent.Services<A[number]>> {
     return new AgentBuilder(AgentSpec.addSubagents(this.spec, subagents.map(({ spec }) => spec), config))
+  }
+
+  /**
+   * Lets the agent delegate to postures, through the tool `delegate`, within
+   * its bounds on tasks. Default: to none.
+   */
+  withPostures(options: AgentSpec.PostureOptions = {}): AgentBuilder<O, R | DelegateRuntime> {
+    return new AgentBuilder(AgentSpec.withPostures(this.spec, options))
   }
 
   /**

@@ -15,6 +15,7 @@ import type { Breakpoint } from "../definition/Breakpoint.ts"
 import * as ToolSource from "../definition/ToolSource.ts"
 import * as Bind from "../delegation/Bind.ts"
 import * as BoundAgent from "../delegation/BoundAgent.ts"
+import type { DelegateRuntime } from "../delegation/DelegateService.ts"
 import type { Mandate } from "../service/Mandate.ts"
 import type { ModelRegistry } from "../service/ModelRegistry.ts"
 import type { ToolCatalog } from "../service/ToolCatalog.ts"
@@ -102,6 +103,14 @@ export class TypedAgent<in out I, in out O, out R = never> extends Pipeable.Clas
     config: DelegationConfig = {}
   ): TypedAgent<I, O, R | Services<A[number]>> {
     return new TypedAgent(AgentSpec.addSubagents(this.spec, subagents.map(({ spec }) => spec), config))
+  }
+
+  /**
+   * Lets the agent delegate to postures, through the tool `delegate`, within
+   * its bounds on tasks. Default: to none.
+   */
+  withPostures(options: AgentSpec.PostureOptions = {}): TypedAgent<I, O, R | DelegateRuntime> {
+    return new TypedAgent(AgentSpec.withPostures(this.spec, options))
   }
 
   /**

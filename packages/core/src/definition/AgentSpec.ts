@@ -35,6 +35,20 @@ export type AnyCodec = Schema.Codec<any, any, unknown, unknown>
 export type RetrySchedule = Schedule.Schedule<unknown, ModelError>
 
 /**
+ * Which postures an agent may delegate to.
+ *
+ * **Details**
+ *
+ * - `names`: these alone, as far as they are in the registry. Default: all
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface PostureOptions {
+  readonly names?: ReadonlyArray<string>
+}
+
+/**
  * Description of an agent.
  *
  * **Details**
@@ -46,6 +60,7 @@ export type RetrySchedule = Schedule.Schedule<unknown, ModelError>
  *   default of the role
  * - `catalogTools`: names of the catalog's tools; empty for all of them,
  *   absent for none
+ * - `postures`: which postures the agent may delegate to; absent for none
  * - `breakpoints`: what a run stops before
  * - `retry`: absent for the default schedule
  *
@@ -64,6 +79,7 @@ export interface AgentSpec {
   readonly inputText: ((input: any) => string) | undefined
   readonly tools: ReadonlyArray<ToolSource>
   readonly catalogTools: ReadonlyArray<string> | undefined
+  readonly postures: PostureOptions | undefined
   readonly breakpoints: ReadonlyArray<Breakpoint>
   readonly subagents: ReadonlyArray<AgentSpec>
   readonly delegation: DelegationConfig
@@ -104,6 +120,7 @@ export const make = (
     inputText: undefined,
     tools: [],
     catalogTools: undefined,
+    postures: undefined,
     breakpoints: [],
     subagents: [],
     delegation: {},
@@ -155,6 +172,15 @@ export const addTools = (self: AgentSpec, source: ToolSource): AgentSpec =>
  */
 export const withCatalogTools = (self: AgentSpec, names: ReadonlyArray<string>): AgentSpec =>
   update(self, { catalogTools: Object.freeze([...names]) })
+
+/**
+ * Replaces which postures the agent may delegate to.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const withPostures = (self: AgentSpec, { names }: PostureOptions): AgentSpec =>
+  update(self, { postures: Object.freeze(names === undefined ? {} : { names: Object.freeze([...names]) }) })
 
 /**
  * Replaces what a run stops before.

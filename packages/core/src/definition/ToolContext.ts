@@ -29,6 +29,12 @@ export class ToolContext extends Context.Service<ToolContext, {
   /** The id that the provider gave the call, made unique in its thread. */
   readonly toolCallId: string
 
+  /** How deep the run stands: 0 for a run with no parent. */
+  readonly depth: number
+
+  /** How much deeper the run may delegate. */
+  readonly depthLeft: number
+
   /** The same text whenever this call runs again, and no other call's. */
   readonly idempotencyKey: string
 

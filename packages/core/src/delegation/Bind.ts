@@ -26,6 +26,8 @@ import * as BindTools from "./BindTools.ts"
 import type { BoundSpec } from "./BoundSpec.ts"
 import * as CatalogTools from "./CatalogTools.ts"
 import * as DefinitionCheck from "./DefinitionCheck.ts"
+import { DelegateRuntime } from "./DelegateService.ts"
+import * as DelegateTool from "./DelegateTool.ts"
 import * as EffectCheck from "./EffectCheck.ts"
 import * as SchemaCheck from "./SchemaCheck.ts"
 import * as TaskTool from "./TaskTool.ts"
@@ -114,8 +116,14 @@ const bindOne: (
   const answer = spec.report === undefined || answerCodec === undefined
     ? undefined
     : yield* BindAnswer.make(family.context, spec.report, answerCodec, client?.structuredAnswers === true)
+  const delegates = spec.postures === undefined ? undefined : Context.getUnsafe(family.context, DelegateRuntime)
+  const delegate = delegates === undefined ? undefined : DelegateTool.make(delegates, spec)
   const taskTools = TaskTool.make(spec, subagents)
-  const loopTools = [...tools.map(({ tool }) => tool), ...taskTools]
+  const loopTools = [
+    ...tools.map(({ tool }) => tool),
+    ...taskTools,
+    ...(delegate === undefined ? [] : [delegate.tool])
+  ]
   const offered = [
     ...loopTools.map((tool) => tool.definition),
     ...(answerCodec === undefined || answer?.native !== undefined ? [] : [BindAnswer.submitTool(answerCodec)])
@@ -130,6 +138,7 @@ const bindOne: (
     settings: spec.settings,
     tools: new Map(loopTools.map((tool) => [tool.definition.name, tool])),
     offered,
+    refresh: delegate?.refresh,
     answer,
     breakpoint: Breakpoint.compile(spec.breakpoints),
     retry: spec.retry ?? defaultRetry,
@@ -155,6 +164,7 @@ const bindOne: (
       subagents: subagents.map(({ agent, shape }) => ({ id: agent.id, shape }))
     }),
     agent,
+    postures: delegates?.compile,
     catalog: spec.catalogTools === undefined
       ? undefined
       : CatalogTools.use(Context.getUnsafe(family.context, ToolCatalog), spec.catalogTools, agent)

@@ -3,10 +3,13 @@
  *
  * @since 0.1.0
  */
+import type * as Effect from "effect/Effect"
 import type { Runnable } from "../run/Runnable.ts"
 import type { Mandate } from "../service/Mandate.ts"
 import type { ChildFailurePolicy } from "../values/ChildFailure.ts"
+import type { DelegateError } from "../values/DelegateError.ts"
 import type { JsonCodec } from "../values/JsonCodec.ts"
+import type { Posture } from "../values/Posture.ts"
 
 /**
  * An agent compiled onto a runtime, types erased.
@@ -17,6 +20,8 @@ import type { JsonCodec } from "../values/JsonCodec.ts"
  *   message
  * - `report`: the codec of a typed answer; absent for text
  * - `ownMaxDepth`: the depth the definition sets itself, if it does
+ * - `postures`: how postures are compiled, for an agent that may delegate to
+ *   them
  *
  * @category models
  * @since 0.1.0
@@ -31,4 +36,13 @@ export interface BoundSpec extends Runnable {
   readonly childFailure: ChildFailurePolicy
   readonly ownMaxDepth: number | undefined
   readonly subagents: ReadonlyArray<BoundSpec>
+  readonly postures: PostureCompile | undefined
 }
+
+/**
+ * Compiles a posture for its runs, without saying which tools one gets.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type PostureCompile = (posture: Posture) => Effect.Effect<BoundSpec, DelegateError>

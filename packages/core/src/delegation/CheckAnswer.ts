@@ -14,6 +14,7 @@ import type { InterruptRequest, PendingInterrupt } from "../values/Interrupt.ts"
 import type { Json } from "../values/Json.ts"
 import * as SchemaIssues from "../values/SchemaIssues.ts"
 import type { BoundSpec } from "./BoundSpec.ts"
+import * as StoredPosture from "./StoredPosture.ts"
 
 /**
  * Checks answers for the runs of an agent and of every subagent below it:
@@ -24,18 +25,17 @@ import type { BoundSpec } from "./BoundSpec.ts"
  * @since 0.1.0
  */
 export const make = (spec: BoundSpec): CheckAnswer => {
-  const byId = new Map(family(spec).map((member) => [member.agent.id, member]))
+  const members = family(spec)
   return (answer, asked) => {
     const fitting = fits[asked.request._tag]
     if (!fitting.includes(answer._tag)) {
       return Effect.succeed([`${asked.request._tag} is answered by ${fitting.join(", ")}, not by ${answer._tag}`])
     }
-    const spec = byId.get(asked.run.subagent)
-    if (answer._tag === "Edit") return byTool(spec, asked, (tool) => tool.checkArguments?.(answer.arguments))
+    if (answer._tag === "Edit") return byTool(members, asked, (tool) => tool.checkArguments?.(answer.arguments))
     if (answer._tag !== "Reply") return Effect.succeed([])
     return asked.request._tag === "Question"
       ? Effect.succeed(byJsonSchema(asked.request.answerSchema, answer.value))
-      : byTool(spec, asked, (tool) => tool.checkResult?.(answer.value))
+      : byTool(members, asked, (tool) => tool.checkResult?.(answer.value))
   }
 }
 
@@ -46,16 +46,36 @@ const fits: { readonly [Tag in InterruptRequest["_tag"]]: ReadonlyArray<Answer["
   Uncertain: ["Approve", "Reject", "Reply"]
 }
 
-const byTool = (
-  spec: BoundSpec | undefined,
-  { request }: PendingInterrupt,
+const byTool = Effect.fnUntraced(function*(
+  members: ReadonlyArray<BoundSpec>,
+  asked: PendingInterrupt,
   check: (tool: LoopTool) => Effect.Effect<ReadonlyArray<string>> | undefined
-): Effect.Effect<ReadonlyArray<string>> => {
-  const tool = spec?.agent.tools.get(request.tool)
+): Effect.fn.Return<ReadonlyArray<string>> {
+  const { request, run } = asked
+  const spec = (yield* postureOf(members, run.runId)) ?? members.find(({ agent }) => agent.id === run.subagent)
+  const tool = spec === undefined ? undefined : toolOf(spec, request.tool)
   const issues = tool === undefined ? undefined : check(tool)
   return spec === undefined || issues === undefined
-    ? Effect.succeed(["the tool that waits is not known here"])
-    : Effect.provideContext(issues, spec.agent.context)
+    ? ["the tool that waits is not known here"]
+    : yield* Effect.provideContext(issues, spec.agent.context)
+})
+
+const toolOf = ({ agent, catalog }: BoundSpec, name: string): LoopTool | undefined =>
+  agent.tools.get(name) ?? catalog?.compile(agent, [name]).tools.get(name)
+
+// A posture may have the name of an agent of the family, so the row says what the run is of.
+const postureOf = (members: ReadonlyArray<BoundSpec>, runId: string): Effect.Effect<BoundSpec | undefined> => {
+  const member = members.find(({ postures }) => postures !== undefined)
+  if (member?.postures === undefined) return Effect.succeed(undefined)
+  const { postures: compile, runtime } = member
+  return runtime.store.load(runId).pipe(
+    Effect.flatMap((loaded) =>
+      loaded === undefined ? Effect.succeed(undefined) : StoredPosture.of({ compile }, loaded)
+    ),
+    Effect.map((stored) => stored?.subagent),
+    // What cannot be read here is found, and said, where the run goes on.
+    Effect.catch(() => Effect.succeed(undefined))
+  )
 }
 
 // What a handler asks for is known here only as the JSON Schema that was stored with its question.

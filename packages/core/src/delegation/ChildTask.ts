@@ -18,6 +18,7 @@
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as ActiveRun from "../loop/ActiveRun.ts"
+import * as Announce from "../loop/Announce.ts"
 import type { Branch } from "../loop/Branch.ts"
 import type { Drive } from "../loop/Drive.ts"
 import * as Journal from "../loop/Journal.ts"
@@ -82,10 +83,10 @@ const slotsOf = (drive: Drive): Slots.Slots => {
 }
 
 const starting = (
-  { call, drive: { run }, subagent, task }: Task,
+  { call, drive: { run }, posture, subagent, task }: Task,
   binding: RunBinding | undefined
 ): ActiveRun.StartingRun => {
-  const depthLeft = run.depthLeft - 1
+  const depthLeft = posture?.depthLeft ?? run.depthLeft - 1
   return {
     tenant: run.tenant,
     threadId: Ids.childThreadId(run.runId, call.key),
@@ -98,9 +99,9 @@ const starting = (
     depth: run.depth + 1,
     depthLeft: subagent.ownMaxDepth === undefined ? depthLeft : Math.min(depthLeft, subagent.ownMaxDepth),
     limits: subagent.limits,
-    binding,
+    binding: posture?.binding ?? binding,
     // Binding has refused a budget that does not resolve.
-    budget: Result.getOrElse(Budget.resolve(subagent.budget, undefined), () => ({})),
+    budget: posture?.budget ?? Result.getOrElse(Budget.resolve(subagent.budget, undefined), () => ({})),
     input: task.json,
     prompt: task.prompt,
     ephemeral: false
@@ -166,12 +167,12 @@ const child = Effect.fnUntraced(function*(self: Task): Effect.fn.Return<DriveEnd
   const { runtime } = drive
   // A slot that a closing run gives back may reach a call that is about to be interrupted.
   if (runtime.host.isClosing(drive.run.runId)) return yield* Effect.never
-  const fresh = starting(self, yield* bindingOf(subagent))
+  const fresh = starting(self, self.posture === undefined ? yield* bindingOf(subagent) : undefined)
   const started = ActiveRun.started(fresh, Ids.runId(fresh.threadId, 0))
   const lease = yield* runtime.lease
   const events: ReadonlyArray<NewEvent> = [
-    { ...taskPlace(self, lease.now), _tag: "TaskStarted" },
-    { ...ActiveRun.origin(started), _tag: "RunStarted", at: lease.now }
+    ...(self.posture === undefined ? [{ ...taskPlace(self, lease.now), _tag: "TaskStarted" as const }] : []),
+    ...Announce.started(started, lease.now)
   ]
   const inserted = yield* runtime.store.create(
     drive.journal.fence,

@@ -9,13 +9,16 @@ import * as Result from "effect/Result"
 import * as ActiveRun from "../loop/ActiveRun.ts"
 import type { Branch, Done } from "../loop/Branch.ts"
 import type { Drive, ToolCall } from "../loop/Drive.ts"
+import * as CloseFailed from "../run/CloseFailed.ts"
 import * as TreeClose from "../run/TreeClose.ts"
 import * as CorruptRow from "../service/CorruptRow.ts"
 import type { DriveEnd } from "../service/RunHost.ts"
 import { Fenced, type StoreError } from "../service/RunStore.ts"
+import type { ResolvedBudget } from "../values/Budget.ts"
 import { action, type ChildFailure, type ChildFailurePolicy } from "../values/ChildFailure.ts"
 import * as Ids from "../values/Ids.ts"
 import type { ToolOutput } from "../values/Message.ts"
+import type { RunBinding } from "../values/RunBinding.ts"
 import type { NewEvent } from "../values/RunEvent.ts"
 import { childFailure, type Failure, inherited, type Settled } from "../values/RunOutcome.ts"
 import type * as Usage from "../values/Usage.ts"
@@ -24,6 +27,11 @@ import * as TaskMessage from "./TaskMessage.ts"
 
 /**
  * One delegated task.
+ *
+ * **Details**
+ *
+ * `posture`: what the child gets that is a posture's run, in place of what its
+ * definition says.
  *
  * @category models
  * @since 0.1.0
@@ -34,6 +42,11 @@ export interface Task {
   readonly subagent: BoundSpec
   readonly policy: ChildFailurePolicy
   readonly task: { readonly json: string; readonly prompt: string }
+  readonly posture?: {
+    readonly binding: RunBinding
+    readonly budget: ResolvedBudget
+    readonly depthLeft: number
+  }
 }
 
 /**
@@ -89,7 +102,7 @@ const failedChild = Effect.fnUntraced(function*(self: Task, failure: Failure): E
   const lease = yield* runtime.lease
   const childRunId = Ids.runId(Ids.childThreadId(drive.run.runId, self.call.key), 0)
   const tree = yield* runtime.store.seize(childRunId, lease)
-  const top = { outcome: closedAs(known.failure), notRun: "the run was closed after a failure", at: lease.now }
+  const top = { outcome: CloseFailed.outcome(known.failure), notRun: CloseFailed.notRun, at: lease.now }
   const planned = yield* Effect.result(TreeClose.plan(runtime.store, tree, top))
   if (Result.isFailure(planned)) {
     if (planned.failure._tag === "StoreError") return yield* planned.failure
@@ -99,10 +112,6 @@ const failedChild = Effect.fnUntraced(function*(self: Task, failure: Failure): E
   const close = plan.runs.map(({ fence, settlement }) => ({ runId: fence.runId, settlement }))
   return { ...toolError(self, known.failure, plan.usage.tree, plan.events), close }
 })
-
-// A failure that passed through levels below is the child's own end, whatever level it began at.
-const closedAs = (failure: ChildFailure): Settled =>
-  failure._tag === "ModelFailed" || failure._tag === "ToolFatal" ? failure : { _tag: "Cancelled" }
 
 const refused = (self: Task, failure: ChildFailure, usage: Usage.Usage): Branch =>
   action(self.policy, failure) === "fail-run"
@@ -127,7 +136,10 @@ const done = (
       isError: failure !== undefined,
       child: { subagent: place.subagent, threadId: place.childThreadId, runId: place.childRunId, usage }
     },
-    events: [...events, { ...place, _tag: "TaskSettled", usage, ...(failure === undefined ? {} : { failure }) }],
+    // The run of a posture ends with a pair of its own.
+    events: self.posture === undefined
+      ? [...events, { ...place, _tag: "TaskSettled", usage, ...(failure === undefined ? {} : { failure }) }]
+      : events,
     keepChildren: self.drive.run.limits.childRetention
   }
 }

@@ -13,13 +13,14 @@
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as ActiveRun from "../loop/ActiveRun.ts"
-import type { Branch } from "../loop/Branch.ts"
+import type { Branch, Done } from "../loop/Branch.ts"
 import type { Drive, LoopTool, ToolCall } from "../loop/Drive.ts"
 import { decodeText } from "../loop/HandlerTool.ts"
 import * as Json from "../values/Json.ts"
 import type { BoundSpec } from "./BoundSpec.ts"
 import * as ChildTask from "./ChildTask.ts"
 import * as TaskMessage from "./TaskMessage.ts"
+import type { Lost, Task } from "./TaskResult.ts"
 
 /**
  * Name of the tool through which all text subagents are reached.
@@ -125,6 +126,17 @@ const delegate = Effect.fnUntraced(function*(
   ))
   if (Result.isFailure(input)) return invalidInput(drive, input.failure.join("; "))
   const task = { json: input.success.json, prompt: subagent.prompt(input.success.value, input.success.json) }
+  return yield* watched({ drive, call, subagent, policy: parent.childFailure, task })
+})
+
+/**
+ * Runs a delegated task, and shows its start and its end to whoever watches.
+ *
+ * @category running
+ * @since 0.1.0
+ */
+export const watched = (self: Task): Effect.Effect<Branch, Lost> => {
+  const { call, drive, task } = self
   const place = () => ({
     ...ActiveRun.origin(drive.run),
     at: drive.now(),
@@ -133,18 +145,24 @@ const delegate = Effect.fnUntraced(function*(
     tool: call.part.name
   })
   drive.journal.emit(() => ({ ...place(), _tag: "ToolStarted", input: JSON.parse(task.json) }))
-  const branch = yield* ChildTask.run({ drive, call, subagent, policy: parent.childFailure, task })
-  if (branch._tag === "Done") {
-    const { isError, output } = branch.result
-    drive.journal.emit(() => ({ ...place(), _tag: "ToolFinished", output: output.value, isError }))
-  }
-  return branch
-})
+  return Effect.tap(ChildTask.run(self), (branch) =>
+    Effect.sync(() => {
+      if (branch._tag !== "Done") return
+      const { isError, output } = branch.result
+      drive.journal.emit(() => ({ ...place(), _tag: "ToolFinished", output: output.value, isError }))
+    }))
+}
 
 const refusal = (call: ToolCall, drive: Drive): Effect.Effect<Branch> | undefined =>
   tooManyTasks(call, drive) ?? tooDeep(drive)
 
-const tooManyTasks = (call: ToolCall, drive: Drive): Effect.Effect<Branch> | undefined => {
+/**
+ * Refuses a call whose position is over the run's bound on tasks.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const tooManyTasks = (call: ToolCall, drive: Drive): Effect.Effect<Branch> | undefined => {
   const { maxTasksPerTurn } = drive.run.limits
   return call.ordinal > maxTasksPerTurn
     ? Effect.succeed(
@@ -160,10 +178,22 @@ const tooDeep = (drive: Drive): Effect.Effect<Branch> | undefined =>
     )
     : undefined
 
-const invalidInput = (drive: Drive, problem: string): Branch =>
+/**
+ * Refuses a call whose input is not valid.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const invalidInput = (drive: Drive, problem: string): Branch =>
   refused(drive, "InvalidInput", `The input is not valid: ${problem}`)
 
-const refused = (drive: Drive, reason: string, message: string): Branch => ({
+/**
+ * The branch of a refused call. Its message is cut to the run's bound.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const refused = (drive: Drive, reason: string, message: string): Done => ({
   _tag: "Done",
   result: { output: TaskMessage.error(reason, message, drive.run.limits.maxReportBytes), isError: true }
 })

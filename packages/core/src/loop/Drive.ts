@@ -77,6 +77,8 @@ export interface TypedAnswer {
  * - `answer`: the typed answer; absent for an agent that answers in text
  * - `offered`: all tools as the model sees them, `submit_report` included
  *   where the typed answer is not native
+ * - `refresh`: the offered tools as they are at a request; absent where they
+ *   never change
  * - `breakpoint`: whether the run stops before a call; absent for an agent
  *   without breakpoints. Fails closed
  * - `context`: the services captured at bind. A drive sees these, and of its
@@ -92,6 +94,7 @@ export interface CompiledAgent {
   readonly settings: ModelSettings
   readonly tools: ReadonlyMap<string, LoopTool>
   readonly offered: ReadonlyArray<ModelTool>
+  readonly refresh: ((offered: ReadonlyArray<ModelTool>) => Effect.Effect<ReadonlyArray<ModelTool>>) | undefined
   readonly answer: TypedAnswer | undefined
   readonly breakpoint: ((call: BreakpointCall) => Effect.Effect<boolean>) | undefined
   readonly retry: RetrySchedule

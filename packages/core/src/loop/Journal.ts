@@ -147,13 +147,17 @@ export const decode = (stored: ReadonlyArray<Record>): Result.Result<Records, st
 }
 
 /**
- * Events as a store takes them.
+ * Events as a store takes them. The pair of a delegated run is kept with the
+ * run of its caller, which outlives it.
  *
  * @category combinators
  * @since 0.1.0
  */
 export const encode = (events: ReadonlyArray<NewEvent>): Events =>
-  events.map((event) => ({ runId: event.runId, json: JSON.stringify(withStoredUsage(event)) }))
+  events.map((event) => ({
+    runId: ("callerRunId" in event ? event.callerRunId : undefined) ?? event.runId,
+    json: JSON.stringify(withStoredUsage(event))
+  }))
 
 const withStoredUsage = (event: NewEvent): object => {
   switch (event._tag) {

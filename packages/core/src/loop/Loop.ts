@@ -28,6 +28,7 @@ import type { Failure, Settled } from "../values/RunOutcome.ts"
 import { resultKey, stepKey, type StepRecord } from "../values/RunRecord.ts"
 import * as Usage from "../values/Usage.ts"
 import * as ActiveRun from "./ActiveRun.ts"
+import * as Announce from "./Announce.ts"
 import * as CallIds from "./CallIds.ts"
 import type { Drive } from "./Drive.ts"
 import * as Interrupts from "./Interrupts.ts"
@@ -121,9 +122,13 @@ const steps = Effect.fnUntraced(function*(
 const settle = (
   self: Drive,
   transcript: Transcript.Transcript,
-  outcome: Settled,
+  end: Settled,
   responded: ReadonlyArray<NewEvent>
 ): Effect.Effect<DriveEnd, Fenced | StoreError> => {
+  const reportsInText = Announce.isDelegated(self.run) && self.agent.answer === undefined
+  const outcome: Settled = end._tag === "BudgetExceeded" && reportsInText
+    ? { ...end, said: Transcript.lastText(transcript) }
+    : end
   const usage = Transcript.usage(transcript)
   const messages = outcome._tag === "Blocked" ? [] : Transcript.ownMessages(transcript)
   const origin = ActiveRun.origin(self.run)
@@ -133,7 +138,7 @@ const settle = (
     ...(outcome._tag === "Blocked"
       ? [{ ...origin, at, _tag: "Blocked" as const, guardrail: outcome.guardrail, reason: outcome.reason }]
       : []),
-    { ...origin, at, _tag: "RunSettled", status: outcome._tag, usage }
+    ...Announce.settled(self.run, outcome, usage, at)
   ]
   // Once it has begun, an interruption waits for it: how the run ended is then known here too.
   return Effect.uninterruptible(Effect.as(

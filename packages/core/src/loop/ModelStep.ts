@@ -9,7 +9,7 @@ import * as Stream from "effect/Stream"
 import * as Json from "../values/Json.ts"
 import type { Message } from "../values/Message.ts"
 import { ModelError, type ModelErrorReason } from "../values/ModelError.ts"
-import type { ModelCall, ModelRequest } from "../values/ModelRequest.ts"
+import type { ModelCall, ModelRequest, ModelTool } from "../values/ModelRequest.ts"
 import type { ModelResponse, ModelStreamPart } from "../values/ModelResponse.ts"
 import type { LiveEvent } from "../values/RunEvent.ts"
 import type { StepRecord } from "../values/RunRecord.ts"
@@ -51,7 +51,9 @@ export const run = Effect.fnUntraced(function*(
   step: number,
   takenIds: ReadonlySet<string>
 ): Effect.fn.Return<Outcome> {
-  const request = requestOf(drive, messages)
+  const { agent } = drive
+  const tools = agent.refresh === undefined ? agent.offered : yield* agent.refresh(agent.offered)
+  const request = requestOf(drive, messages, tools)
   const state = { attempt: 0, spent: Usage.zero, notBefore: 0 }
   const attempt = Effect.suspend(() => {
     const wait = state.notBefore - drive.now()
@@ -80,7 +82,7 @@ export const run = Effect.fnUntraced(function*(
     request: () => Utf8.byteLength(JSON.stringify([request.messages, request.tools])),
     response: () => Utf8.byteLength(JSON.stringify(response.parts))
   })
-  const offered = drive.agent.offered.map((tool) => tool.name)
+  const offered = tools.map((tool) => tool.name)
   const whole = Json.stringify({
     ...response,
     parts: CallIds.unique(response.parts, takenIds, `${runNumber(drive)}_${step}`, new Set(offered))
@@ -96,9 +98,13 @@ export const run = Effect.fnUntraced(function*(
   return Result.succeed({ record: value, json: text })
 })
 
-const requestOf = ({ agent }: Drive, messages: ReadonlyArray<Message>): ModelRequest => ({
+const requestOf = (
+  { agent }: Drive,
+  messages: ReadonlyArray<Message>,
+  tools: ReadonlyArray<ModelTool>
+): ModelRequest => ({
   messages: agent.system === undefined ? [...messages] : [agent.system, ...messages],
-  tools: agent.offered,
+  tools,
   toolChoice: "auto",
   ...(agent.answer?.native === undefined ? {} : { answer: agent.answer.native }),
   settings: agent.settings

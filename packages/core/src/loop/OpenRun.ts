@@ -38,6 +38,18 @@ export const decode = ({ records, row }: LoadedRun): Result.Result<OpenRun, Corr
   )
 
 /**
+ * A run of any state without its records: what it is, not how it stands.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const place = (row: RunRow): Result.Result<ActiveRun.ActiveRun, CorruptRow> =>
+  Result.mapError(
+    ActiveRun.fromRow(row),
+    (detail) => new CorruptRow({ threadId: row.threadId, runId: row.runId, detail })
+  )
+
+/**
  * The state of a run.
  *
  * @category getters

@@ -68,6 +68,8 @@ export const make = (
       runId: run.runId,
       callKey: call.key,
       toolCallId: call.part.id,
+      depth: run.depth,
+      depthLeft: run.depthLeft,
       idempotencyKey: `${run.runId}/${call.key}`,
       fatal: (reason) => stop({ _tag: "Fatal", reason }),
       emit: progress,

@@ -13,7 +13,7 @@
  *
  * @since 0.1.0
  */
-import { type Message, type ToolCallPart, toolCalls, type ToolOutput, userText } from "../values/Message.ts"
+import { type Message, text, type ToolCallPart, toolCalls, type ToolOutput, userText } from "../values/Message.ts"
 import type { ResultRecord, StepRecord } from "../values/RunRecord.ts"
 import * as Usage from "../values/Usage.ts"
 
@@ -138,6 +138,19 @@ export const flushReask = (self: Transcript): void => {
  * @since 0.1.0
  */
 export const ownMessages = (self: Transcript): ReadonlyArray<Message> => self.messages.slice(self.base)
+
+/**
+ * What the run has said last; empty if nothing.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const lastText = (self: Transcript): string => {
+  const said = self.messages.slice(self.base).findLast((message) =>
+    message.role === "assistant" && text(message.content).trim() !== ""
+  )
+  return said?.role === "assistant" ? text(said.content) : ""
+}
 
 /**
  * Usage of the run and of its tree.

@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as ActiveRun from "../loop/ActiveRun.ts"
+import * as Announce from "../loop/Announce.ts"
 import * as Journal from "../loop/Journal.ts"
 import * as OpenRun from "../loop/OpenRun.ts"
 import * as Pending from "../loop/Pending.ts"
@@ -18,9 +19,9 @@ import * as Bound from "../values/Bound.ts"
 import * as Budget from "../values/Budget.ts"
 import * as Ids from "../values/Ids.ts"
 import type { Message } from "../values/Message.ts"
+import type { RunBinding } from "../values/RunBinding.ts"
 import type { RunConfig } from "../values/RunConfig.ts"
 import type { RunError } from "../values/RunError.ts"
-import type { NewEvent } from "../values/RunEvent.ts"
 import type { RunLimits } from "../values/RunLimits.ts"
 import * as TreeBudget from "../values/TreeBudget.ts"
 import * as Usage from "../values/Usage.ts"
@@ -40,6 +41,18 @@ export interface Started {
   readonly runId: Ids.RunId
   readonly sequence: number
   readonly wait: Effect.Effect<DriveEnd>
+}
+
+/**
+ * Where a run starts that has no parent and is yet not the first of its line:
+ * how deep it stands, and what it is bound to beyond its definition.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Place {
+  readonly depth?: number
+  readonly binding?: RunBinding
 }
 
 /**
@@ -82,7 +95,8 @@ export const start = Effect.fnUntraced(function*(
   threadId: Ids.ThreadId,
   input: { readonly json: string; readonly prompt: string },
   config: RunConfig | undefined,
-  streaming: boolean
+  streaming: boolean,
+  place: Place = {}
 ): Effect.fn.Return<Started, RunError> {
   const { agent } = runnable
   const budget = yield* valid("budget", Budget.resolve(runnable.budget, config?.budget))
@@ -96,9 +110,9 @@ export const start = Effect.fnUntraced(function*(
     agentId: agent.id as Ids.AgentId,
     agentPath: [agent.id],
     shape: runnable.shape,
-    depth: 0,
+    depth: place.depth ?? 0,
     depthLeft: runnable.maxDepth,
-    binding: yield* bindingOf(runnable),
+    binding: place.binding ?? (yield* bindingOf(runnable)),
     limits: yield* limitsOf(runnable.limits, config),
     budget: tree === undefined ? budget : { ...budget, tree },
     input: input.json,
@@ -106,11 +120,7 @@ export const start = Effect.fnUntraced(function*(
     ephemeral: config?.threadId === undefined
   }
   const lease = yield* runtime.lease
-  const events = (runId: string): ReadonlyArray<NewEvent> => [{
-    ...ActiveRun.origin({ ...starting, runId: runId as Ids.RunId }),
-    _tag: "RunStarted",
-    at: lease.now
-  }]
+  const events = (runId: string) => Announce.started({ ...starting, runId: runId as Ids.RunId }, lease.now)
   const opened = yield* RunFailure.fromStore(threadId)(
     runtime.store.open(ActiveRun.toRow(starting), lease, (runId) => Journal.encode(events(runId)))
   )

@@ -15,6 +15,7 @@
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as ActiveRun from "../loop/ActiveRun.ts"
+import * as Announce from "../loop/Announce.ts"
 import * as OpenRun from "../loop/OpenRun.ts"
 import * as Transcript from "../loop/Transcript.ts"
 import type { CorruptRow } from "../service/CorruptRow.ts"
@@ -144,12 +145,12 @@ const eventsOf = (
   closed: ReadonlyMap<string, Closed>,
   at: number
 ): ReadonlyArray<NewEvent> => {
-  const settled: NewEvent = { ...ActiveRun.origin(run), _tag: "RunSettled", at, status: outcome._tag, usage }
+  const settled = Announce.settled(run, outcome, usage, at)
   const parent = run.parentRunId === undefined ? undefined : closed.get(run.parentRunId)
-  if (parent === undefined || run.call === undefined) return [settled]
+  if (parent === undefined || run.call === undefined || Announce.isDelegated(run)) return settled
   const failure = childFailure(outcome)
   const failed = failure === undefined ? {} : { failure }
-  return [settled, {
+  return [...settled, {
     ...ActiveRun.origin(parent.run),
     _tag: "TaskSettled",
     at,

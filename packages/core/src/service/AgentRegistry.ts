@@ -26,7 +26,8 @@ export interface RegisteredAgent {
  *
  * An agent is registered when it is bound. Several shapes of one id stand side
  * by side, so that an old build of an agent can finish old runs; one that is
- * bound again takes the place of the one before.
+ * bound again takes the place of the one before. One under the id `*` stands
+ * for every id, in its shape.
  *
  * @category models
  * @since 0.1.0
@@ -52,7 +53,7 @@ export const make = (): AgentRegistry => {
       const shapes = agents.get(agent.agentId) ?? new Map<string, RegisteredAgent>()
       agents.set(agent.agentId, shapes.set(agent.shape, agent))
     },
-    find: (agentId, shape) => agents.get(agentId)?.get(shape),
+    find: (agentId, shape) => agents.get(agentId)?.get(shape) ?? agents.get("*")?.get(shape),
     knows: (agentId) => agents.has(agentId)
   }
 }

@@ -6,6 +6,7 @@
 import * as Schema from "effect/Schema"
 import { ChildFailure } from "./ChildFailure.ts"
 import { ParentCall } from "./ChildRun.ts"
+import { DelegateStatus } from "./DelegateResult.ts"
 import { CallKey, CompositeId, RunId, ThreadId } from "./Ids.ts"
 import { FinishReason } from "./ModelResponse.ts"
 import { RunUsage, Usage } from "./Usage.ts"
@@ -44,7 +45,13 @@ const taskCall = {
   childRunId: RunId
 }
 const tool = { key: CallKey, toolCallId: Schema.String, tool: Schema.String }
-const delegate = { subSessionId: Schema.String, posture: Schema.String, parentTurn: Schema.optionalKey(Schema.String) }
+const delegate = {
+  subSessionId: Schema.String,
+  posture: Schema.String,
+  postureVersion: Schema.String,
+  callerRunId: Schema.optionalKey(RunId),
+  parentTurn: Schema.optionalKey(Schema.String)
+}
 
 /**
  * Schema for how a run came out, as events name it.
@@ -100,16 +107,15 @@ export const RunEvent = Schema.TaggedUnion({
     failure: Schema.optionalKey(ChildFailure),
     usage: Usage
   },
-  DelegateStart: { ...durable, ...delegate, postureVersion: Schema.String },
+  DelegateStart: { ...durable, ...delegate },
   DelegateComplete: {
     ...durable,
     ...delegate,
-    postureVersion: Schema.String,
-    status: Schema.Literals(["success", "partial", "error", "timeout", "cancelled", "cache_hit"]),
+    status: DelegateStatus,
     tokensUsed: Schema.Natural,
     toolCallsUsed: Schema.Natural
   },
-  DelegateRefused: { ...durable, posture: Schema.String, reason: Schema.String },
+  DelegateRefused: { ...durable, key: Schema.optionalKey(CallKey), posture: Schema.String, reason: Schema.String },
   HandedOff: { ...durable, from: Schema.String, to: Schema.String },
   Blocked: { ...durable, guardrail: Schema.String, reason: Schema.String },
   ModelCallStarted: { ...live, ...step, attempt: Schema.Natural, provider: Schema.String, modelId: Schema.String },

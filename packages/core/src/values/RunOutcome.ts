@@ -13,7 +13,8 @@ import { ModelErrorReason } from "./ModelError.ts"
  *
  * **Details**
  *
- * `Completed.answer` is the encoded answer. `ModelFailed` and `ToolFatal` are
+ * `Completed.answer` is the encoded answer. `BudgetExceeded.said` is what a
+ * posture's run that reports in text had said last; no parent sees it. `ModelFailed` and `ToolFatal` are
  * the ends of a child whose parent closed it after a failure.
  *
  * @category schemas
@@ -24,7 +25,7 @@ export const Settled = Schema.TaggedUnion({
   Blocked: { guardrail: Schema.String, reason: Schema.String },
   InvalidReport: { issues: Schema.Array(Schema.String) },
   StepLimitReached: { maxSteps: Schema.Natural },
-  BudgetExceeded: { limit: Limit },
+  BudgetExceeded: { limit: Limit, said: Schema.optionalKey(Schema.String) },
   Cancelled: {},
   ModelFailed: { reason: ModelErrorReason },
   ToolFatal: { tool: Schema.String }
@@ -44,8 +45,16 @@ export type Settled = typeof Settled.Type
  * @category getters
  * @since 0.1.0
  */
-export const childFailure = (settled: Settled): ChildFailure | undefined =>
-  settled._tag === "Completed" ? undefined : settled
+export const childFailure = (settled: Settled): ChildFailure | undefined => {
+  switch (settled._tag) {
+    case "Completed":
+      return undefined
+    case "BudgetExceeded":
+      return { _tag: "BudgetExceeded", limit: settled.limit }
+    default:
+      return settled
+  }
+}
 
 /**
  * Schema for why a run is `Failed`: something that another try could mend.

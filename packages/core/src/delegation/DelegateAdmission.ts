@@ -1,0 +1,130 @@
+/**
+ * Whether a posture may be run, and with what.
+ *
+ * **Details**
+ *
+ * The checks come in a fixed order: the posture, the depth, the input, the
+ * overrides, and whether the posture can be compiled. Nothing is started before
+ * all have passed.
+ *
+ * @since 0.1.0
+ */
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import type { PostureRegistry } from "../service/PostureRegistry.ts"
+import * as Budget from "../values/Budget.ts"
+import { DelegateError, type DelegateErrorReason } from "../values/DelegateError.ts"
+import type { DelegateInput } from "../values/DelegateInput.ts"
+import { maxInputBytes } from "../values/DelegateResult.ts"
+import * as Json from "../values/Json.ts"
+import * as JsonWalk from "../values/JsonWalk.ts"
+import * as Posture from "../values/Posture.ts"
+import * as Text from "../values/Text.ts"
+import * as Utf8 from "../values/Utf8.ts"
+import type { PostureCompile } from "./BoundSpec.ts"
+import type { Admitted, Caller } from "./DelegateService.ts"
+import { toolsOf } from "./PostureCompile.ts"
+import { message } from "./PostureSpec.ts"
+
+/**
+ * Checks a call, and compiles its posture with the tools of this moment.
+ *
+ * @category running
+ * @since 0.1.0
+ */
+export const admit = Effect.fnUntraced(function*(
+  runtime: {
+    readonly registry: PostureRegistry["Service"]
+    readonly compile: PostureCompile
+    readonly maxDepth: number
+  },
+  name: string,
+  input: DelegateInput,
+  overrides: Budget.Budget | undefined,
+  caller: Caller
+): Effect.fn.Return<Admitted, DelegateError> {
+  const { compile, maxDepth, registry } = runtime
+  const posture = yield* Effect.mapError(
+    registry.get(name),
+    ({ known }) => refused({ _tag: "UnknownPosture", posture: Utf8.cut(name, 64), known })
+  )
+  const depth = caller.depth + 1
+  const limit = depthLimit(posture, depth, maxDepth, caller)
+  if (limit !== undefined) return yield* refused({ _tag: "RecursionLimit", posture: name, depth, ...limit })
+  const checked = yield* inputOf(input)
+  const budget = yield* budgetOf(posture, overrides)
+  const bound = yield* compile(posture)
+  const tools = yield* toolsOf(posture, bound)
+  return {
+    subagent: {
+      ...bound,
+      maxDepth: Math.min(maxDepth - depth, caller.depthLeft === undefined ? maxDepth : caller.depthLeft - 1),
+      budget: {
+        ...(budget.maxTokens === undefined ? {} : { maxTokens: budget.maxTokens }),
+        ...(budget.maxToolCalls === undefined ? {} : { maxToolCalls: budget.maxToolCalls }),
+        ...(budget.timeoutMillis === undefined ? {} : { timeout: budget.timeoutMillis })
+      }
+    },
+    binding: { tools, delegate: { posture, version: Posture.version(posture) } },
+    budget,
+    depth,
+    input: checked
+  }
+})
+
+const refused = (reason: DelegateErrorReason): DelegateError => new DelegateError({ reason })
+
+const invalid = (field: string, issues: ReadonlyArray<string>): Effect.Effect<never, DelegateError> =>
+  Effect.fail(refused({ _tag: "InvalidRequest", field, issues }))
+
+const depthLimit = (
+  posture: Posture.Posture,
+  depth: number,
+  maxDepth: number,
+  { depthLeft }: Caller
+): { readonly limit: number; readonly of: "posture" | "runtime" | "agent" } | undefined => {
+  if (posture.maxDepth !== undefined && depth > posture.maxDepth) return { limit: posture.maxDepth, of: "posture" }
+  if (depth > maxDepth) return { limit: maxDepth, of: "runtime" }
+  return depthLeft !== undefined && depthLeft < 1 ? { limit: depth - 1, of: "agent" } : undefined
+}
+
+const inputOf = (input: DelegateInput): Effect.Effect<Admitted["input"], DelegateError> => {
+  const { context, task } = input
+  if (typeof task !== "string" || Text.isBlank(task)) return invalid("task", ["it is blank"])
+  const problem = context === undefined ? undefined : JsonWalk.endless(context) ?? JsonWalk.notJson(context)
+  if (problem !== undefined) return invalid("context", [problem])
+  const written = Json.canonical({ ...input, task: task.toWellFormed() })
+  const size = Utf8.byteLength(written)
+  if (size > maxInputBytes) {
+    return invalid(
+      Utf8.byteLength(task) > maxInputBytes ? "task" : "context",
+      [`it has ${size} bytes; at most ${maxInputBytes} are allowed`]
+    )
+  }
+  // What the message is made of is what the row has, so that a replay and the first time are equal.
+  const json = Json.stringify(JSON.parse(written) as DelegateInput)
+  return Effect.succeed({ json: Json.canonical(json.value), prompt: message(json.value).toWellFormed() })
+}
+
+const budgetOf = (
+  { budget, ceiling }: Posture.Posture,
+  overrides: Budget.Budget | undefined
+): Effect.Effect<Budget.ResolvedBudget, DelegateError> =>
+  Result.match(Result.all([Budget.resolve(budget, overrides), Budget.resolve(ceiling, undefined)]), {
+    onFailure: (issues) => invalid("overrides", issues),
+    onSuccess: ([resolved, most]) => {
+      const issues = limits.flatMap(([limit, name]) => {
+        const [given, highest] = [resolved[limit], most[limit]]
+        return given !== undefined && highest !== undefined && given > highest
+          ? [`${name} must be at most ${highest}, the ceiling of the posture, not ${given}`]
+          : []
+      })
+      return issues.length > 0 ? invalid("overrides", issues) : Effect.succeed(resolved)
+    }
+  })
+
+const limits = [
+  ["maxTokens", "maxTokens"],
+  ["maxToolCalls", "maxToolCalls"],
+  ["timeoutMillis", "timeout in milliseconds"]
+] as const

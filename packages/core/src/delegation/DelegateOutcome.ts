@@ -1,0 +1,125 @@
+/**
+ * What comes of a posture's run, for whoever called it.
+ *
+ * @since 0.1.0
+ */
+import * as Effect from "effect/Effect"
+import * as CloseFailed from "../run/CloseFailed.ts"
+import * as RunFailure from "../run/RunFailure.ts"
+import type { Started } from "../run/StartRun.ts"
+import * as ThreadVerbs from "../run/ThreadVerbs.ts"
+import type { Mandate } from "../service/Mandate.ts"
+import type { DriveEnd } from "../service/RunHost.ts"
+import type { ResolvedBudget } from "../values/Budget.ts"
+import { type DelegateResult, statusOf, type SubSession } from "../values/DelegateResult.ts"
+import type { RunBinding } from "../values/RunBinding.ts"
+import type { RunError } from "../values/RunError.ts"
+import { childFailure, type Settled } from "../values/RunOutcome.ts"
+import * as Usage from "../values/Usage.ts"
+import type { BoundSpec } from "./BoundSpec.ts"
+import * as Standing from "./Standing.ts"
+
+/**
+ * A posture's run, and when its call began, in milliseconds since 1970.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Session {
+  readonly subagent: BoundSpec
+  readonly binding: RunBinding
+  readonly budget: ResolvedBudget
+  readonly depth: number
+  readonly since: number
+}
+
+/**
+ * The result of a drive's end.
+ *
+ * **Details**
+ *
+ * A run that failed is closed here: whoever called it has no way to recover it
+ * but to call again. What says nothing of the run, such as a store that does
+ * not answer, is an error, and leaves it open.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const of = Effect.fnUntraced(function*(
+  runtime: Mandate["Service"],
+  session: Session,
+  started: Started,
+  end: DriveEnd
+): Effect.fn.Return<DelegateResult, RunError> {
+  const { runId, threadId } = started
+  switch (end._tag) {
+    case "Suspended":
+      return {
+        ...(yield* subSession(runtime, session, started, end.usage.own)),
+        status: "suspended",
+        pending: end.pending
+      }
+    case "Settled":
+      return yield* settled(runtime, session, started, end.outcome, end.usage.own)
+    case "Lost": {
+      const { outcome, usage } = yield* ThreadVerbs.endOfLost(runtime, threadId, runId)
+      return yield* settled(runtime, session, started, outcome, usage.own)
+    }
+    case "Failed": {
+      const closed = yield* RunFailure.fromStore(threadId)(
+        CloseFailed.close(runtime, runId, session.subagent.agent.id, end.failure)
+      )
+      return closed === undefined
+        ? yield* RunFailure.fail(RunFailure.reason(threadId, end.failure))
+        : yield* settled(runtime, session, started, closed.outcome, closed.usage.own)
+    }
+  }
+})
+
+const settled = Effect.fnUntraced(function*(
+  runtime: Mandate["Service"],
+  session: Session,
+  started: Started,
+  outcome: Settled,
+  own: Usage.Usage
+): Effect.fn.Return<DelegateResult, RunError> {
+  const known = yield* subSession(runtime, session, started, own)
+  const status = statusOf(outcome, own, session.budget)
+  const error = childFailure(outcome) ?? { _tag: "BudgetExceeded", limit: "tokens" } as const
+  switch (status) {
+    case "success":
+      return { ...known, status, result: yield* resultOf(session, started, outcome) }
+    case "partial":
+      return { ...known, status, result: yield* resultOf(session, started, outcome), error }
+    default:
+      return { ...known, status, error }
+  }
+})
+
+const resultOf = (
+  { subagent }: Session,
+  started: Started,
+  outcome: Settled
+): Effect.Effect<unknown, RunError> => {
+  if (outcome._tag === "BudgetExceeded") return Effect.succeed(outcome.said)
+  return Effect.map(
+    Standing.settled<unknown>(subagent, started, outcome),
+    (status) => status._tag === "Completed" ? status.answer : undefined
+  )
+}
+
+const subSession = (
+  runtime: Mandate["Service"],
+  { binding, depth, since }: Session,
+  { threadId }: Started,
+  own: Usage.Usage
+): Effect.Effect<SubSession> =>
+  Effect.map(runtime.lease, ({ now }) => ({
+    tokensUsed: Usage.tokens(own),
+    toolCallsUsed: own.toolCalls,
+    elapsed: now - since,
+    subSessionId: threadId as string,
+    postureName: binding.delegate?.posture.name ?? "",
+    postureVersion: binding.delegate?.version ?? "",
+    depth
+  }))

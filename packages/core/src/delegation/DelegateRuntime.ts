@@ -1,0 +1,239 @@
+/**
+ * Runs postures by name: subagents as data, that operators edit.
+ *
+ * @since 0.1.0
+ */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { ToolContext } from "../definition/ToolContext.ts"
+import * as CancelRun from "../run/CancelRun.ts"
+import * as RecoverRun from "../run/RecoverRun.ts"
+import * as ResumeRun from "../run/ResumeRun.ts"
+import * as RunFailure from "../run/RunFailure.ts"
+import * as StartRun from "../run/StartRun.ts"
+import * as ThreadVerbs from "../run/ThreadVerbs.ts"
+import { Mandate } from "../service/Mandate.ts"
+import type { ModelRegistry } from "../service/ModelRegistry.ts"
+import { PostureRegistry } from "../service/PostureRegistry.ts"
+import { ToolCatalog } from "../service/ToolCatalog.ts"
+import * as Bound from "../values/Bound.ts"
+import { DelegateError } from "../values/DelegateError.ts"
+import type { DelegateRequest, DelegateResult } from "../values/DelegateResult.ts"
+import type { RunError } from "../values/RunError.ts"
+import * as Bind from "./Bind.ts"
+import * as CheckAnswer from "./CheckAnswer.ts"
+import * as DelegateAdmission from "./DelegateAdmission.ts"
+import * as DelegateOutcome from "./DelegateOutcome.ts"
+import { type Caller, DelegateRuntime } from "./DelegateService.ts"
+import * as PostureCompile from "./PostureCompile.ts"
+import * as StoredPosture from "./StoredPosture.ts"
+
+export {
+  /**
+   * Service that runs postures by name.
+   *
+   * @category services
+   * @since 0.1.0
+   */
+  DelegateRuntime
+}
+
+/**
+ * How a runtime of postures is set up.
+ *
+ * **Details**
+ *
+ * - `maxDepth` (3): the deepest at which any posture may run; a call from
+ *   outside of any run starts at 1
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Options {
+  readonly maxDepth?: number
+}
+
+/**
+ * Layer that runs the postures of the registry with the tools of the catalog.
+ *
+ * **Example** (A posture, run by name)
+ *
+ * ```ts
+ * import { DelegateRuntime, Mandate, PostureRegistry, ToolCatalog } from "@mandate/core"
+ * import { ScriptedModel, Step } from "@mandate/testing"
+ * import { Effect, Layer } from "effect"
+ *
+ * const runtime = DelegateRuntime.layer().pipe(
+ *   Layer.provideMerge(Layer.mergeAll(
+ *     Mandate.layerMemory,
+ *     ToolCatalog.layer,
+ *     PostureRegistry.layer([
+ *       { name: "reviewer", description: "Reviews one change", instructions: "You review the change you are given." }
+ *     ]),
+ *     ScriptedModel.layer({ reviewer: [Step.text("It is fine.")] })
+ *   ))
+ * )
+ *
+ * export const program = Effect.gen(function*() {
+ *   const review = yield* DelegateRuntime.run({ posture: "reviewer", task: "Review it", context: { lines: 3 } })
+ *   return review.status === "success" ? review.result : review.status
+ * }).pipe(Effect.provide(runtime))
+ * ```
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layer = (
+  options: Options = {}
+): Layer.Layer<DelegateRuntime, DelegateError, Mandate | ModelRegistry | PostureRegistry | ToolCatalog> =>
+  Layer.effect(
+    DelegateRuntime,
+    Effect.gen(function*() {
+      const maxDepth = options.maxDepth ?? defaultMaxDepth
+      const issues = Bound.problem("it", maxDepth)
+      if (issues.length > 0) {
+        return yield* new DelegateError({ reason: { _tag: "InvalidRequest", field: "maxDepth", issues } })
+      }
+      return make(yield* Effect.context<Mandate | ModelRegistry | PostureRegistry | ToolCatalog>(), maxDepth)
+    })
+  )
+
+/**
+ * Runs a posture to the end. Interrupting it cancels the run.
+ *
+ * **Details**
+ *
+ * Fails with a `DelegateError` for a call that is refused, before anything is
+ * started. Whatever comes of a run that was started is its result. Only what
+ * another try could mend of itself, such as a store that does not answer, is a
+ * `RunError`.
+ *
+ * @category running
+ * @since 0.1.0
+ */
+export const run = (
+  request: DelegateRequest
+): Effect.Effect<DelegateResult, DelegateError | RunError, DelegateRuntime> =>
+  Effect.flatMap(DelegateRuntime, (delegates) => delegates.run(request))
+
+const defaultMaxDepth = 3
+
+const make = (
+  outer: Context.Context<Mandate | ModelRegistry | PostureRegistry | ToolCatalog>,
+  maxDepth: number
+): DelegateRuntime["Service"] => {
+  const runtime = Context.get(outer, Mandate)
+  const registry = Context.get(outer, PostureRegistry)
+  const compile = PostureCompile.make(
+    registry,
+    Context.get(outer, ToolCatalog),
+    // Postures delegate to postures by this very service.
+    (spec) => Effect.provideContext(Bind.compile(spec), Context.add(outer, DelegateRuntime, self))
+  )
+  const admit: DelegateRuntime["Service"]["admit"] = (posture, input, overrides, caller) =>
+    DelegateAdmission.admit({ registry, compile, maxDepth }, posture, input, overrides, caller)
+
+  const stored = Effect.fnUntraced(function*(subSessionId: string) {
+    const row = yield* ThreadVerbs.lastRun(runtime, subSessionId)
+    const loaded = yield* RunFailure.fromStore(subSessionId)(runtime.store.load(row.runId))
+    if (loaded === undefined) return yield* RunFailure.fail({ _tag: "UnknownThread", threadId: subSessionId })
+    return yield* RunFailure.fromStore(subSessionId)(StoredPosture.of({ compile }, loaded))
+  })
+
+  const toTheEnd = (session: DelegateOutcome.Session, started: StartRun.Started) =>
+    Effect.onInterrupt(
+      Effect.flatMap(started.wait, (end) => DelegateOutcome.of(runtime, session, started, end)),
+      () => Effect.ignore(CancelRun.run(runtime, { ...started, state: "Running" }))
+    )
+
+  const goOn = <E>(
+    subSessionId: string,
+    begin: (posture: StoredPosture.StoredPosture) => Effect.Effect<StartRun.Started, E>
+  ) =>
+    Effect.uninterruptibleMask((restore) =>
+      Effect.gen(function*() {
+        const { now } = yield* runtime.lease
+        const posture = yield* stored(subSessionId)
+        const started = yield* begin(posture)
+        return yield* restore(toTheEnd({ ...posture, since: now }, started))
+      })
+    )
+
+  const self: DelegateRuntime["Service"] = {
+    maxDepth,
+    postures: registry.list,
+    compile,
+    admit,
+    run: (request) =>
+      Effect.uninterruptibleMask((restore) =>
+        Effect.gen(function*() {
+          const { now } = yield* runtime.lease
+          const { context, overrides, parentTurn, posture, task } = request
+          const input = {
+            task,
+            ...(context === undefined ? {} : { context: context as never }),
+            ...(parentTurn === undefined ? {} : { parentTurn })
+          }
+          const admitted = yield* admit(posture, input, overrides, yield* callerOf(request))
+          const { binding, depth, subagent } = admitted
+          const threadId = yield* StartRun.threadOf(runtime, undefined)
+          const started = yield* StartRun.start(runtime, subagent, threadId, admitted.input, undefined, false, {
+            depth,
+            binding
+          })
+          return yield* restore(toTheEnd({ ...admitted, since: now }, started))
+        })
+      ),
+    resume: (subSessionId, answers) =>
+      goOn(
+        subSessionId,
+        ({ subagent }) =>
+          ResumeRun.resume(
+            runtime,
+            subagent,
+            subSessionId,
+            answers,
+            CheckAnswer.make({ ...subagent, postures: compile })
+          )
+      ),
+    recover: (subSessionId, options) =>
+      goOn(
+        subSessionId,
+        ({ subagent }) =>
+          RecoverRun.recover(runtime, subagent, subSessionId, options?.force === true ? "force" : "wait")
+      ),
+    cancel: (subSessionId) => CancelRun.root(runtime, subSessionId)
+  }
+  runtime.agents.register({
+    agentId: anyAgent,
+    shape: PostureCompile.shape,
+    recover: (threadId) =>
+      Effect.flatMap(
+        stored(threadId),
+        ({ subagent }) => Effect.asVoid(RecoverRun.recover(runtime, subagent, threadId, "give-up"))
+      )
+  })
+  return self
+}
+
+// A handler that calls a posture stands as deep as the run it works for.
+const callerOf = ({ parentDepth = 0 }: DelegateRequest): Effect.Effect<Caller, DelegateError> =>
+  Effect.contextWith((context: Context.Context<never>): Effect.Effect<Caller, DelegateError> => {
+    const call = Context.getOption(context, ToolContext)
+    if (call._tag === "Some") return Effect.succeed({ depth: call.value.depth, depthLeft: call.value.depthLeft })
+    return Number.isSafeInteger(parentDepth) && parentDepth >= 0
+      ? Effect.succeed({ depth: parentDepth, depthLeft: undefined })
+      : Effect.fail(
+        new DelegateError({
+          reason: {
+            _tag: "InvalidRequest",
+            field: "parentDepth",
+            issues: [`it must be a whole number from 0 on, not ${String(parentDepth)}`]
+          }
+        })
+      )
+  })
+
+// Runs of postures have the name of their posture, and one shape.
+const anyAgent = "*"
