@@ -1,9 +1,23 @@
 /** The reference job on Mandate. */
-import { AgentBuilder, Mandate, type ModelClient, ModelRegistry, type ModelResponse, TypedAgent } from "@mandate/core"
+import {
+  AgentBuilder,
+  Mandate,
+  type ModelClient,
+  ModelRegistry,
+  type ModelResponse,
+  type RunConfig,
+  TypedAgent
+} from "@mandate/core"
 import { Effect, Layer, ManagedRuntime, Schema } from "effect"
 import * as Tool from "effect/ai/Tool"
 import * as Toolkit from "effect/ai/Toolkit"
 import { answer, countReport, input, noCounts, reportOn, type Side, topics } from "./job.ts"
+
+/** The job under options of its own, and what deletes the thread it ran on. */
+export interface Mandated extends Side {
+  readonly run: (config: RunConfig.RunConfig) => Promise<string>
+  readonly forget: (threadId: string) => Promise<void>
+}
 
 /**
  * `runtime` is where runs are kept. With `named`, each run has a thread of its own that stays; without, its thread goes
@@ -12,7 +26,7 @@ import { answer, countReport, input, noCounts, reportOn, type Side, topics } fro
 export const make = async (
   runtime: Layer.Layer<Mandate.Mandate, unknown> = Mandate.layerMemory,
   { named = false } = {}
-): Promise<Side> => {
+): Promise<Mandated> => {
   const counts = noCounts()
   const Topic = Schema.Struct({ topic: Schema.String })
   const Lookup = Tool.make("lookup", { description: "Looks a topic up", parameters: Topic, success: Schema.String })
@@ -68,14 +82,16 @@ export const make = async (
   const models = ModelRegistry.layer({ default: { provider: "bench", modelId: "instant", generate: respond } })
   const process = ManagedRuntime.make(Layer.merge(runtime, models))
   const agent = await process.runPromise(parent.build())
+  const run = (config: RunConfig.RunConfig) =>
+    process.runPromise(
+      Effect.map(agent.run(input, config), ({ status }) => status._tag === "Completed" ? status.answer : status._tag)
+    )
   let runs = 0
   return {
     counts,
-    once: () =>
-      process.runPromise(
-        Effect.map(agent.run(input, named ? { threadId: `job-${runs++}` } : {}), ({ status }) =>
-          status._tag === "Completed" ? status.answer : status._tag)
-      ),
+    run,
+    once: () => run(named ? { threadId: `job-${runs++}` } : {}),
+    forget: (threadId) => process.runPromise(agent.forget(threadId)),
     close: () => process.dispose()
   }
 }
