@@ -11,7 +11,7 @@ import type { RunRow } from "../service/RunRow.ts"
 import * as Ids from "../values/Ids.ts"
 import type { RunError } from "../values/RunError.ts"
 import type { NewEvent } from "../values/RunEvent.ts"
-import { goOn } from "./GoOn.ts"
+import * as GoOn from "./GoOn.ts"
 import * as RunFailure from "./RunFailure.ts"
 import type { Runnable } from "./Runnable.ts"
 import * as ThreadVerbs from "./ThreadVerbs.ts"
@@ -67,6 +67,7 @@ export const child = Effect.fnUntraced(function*(
 
   yield* ThreadVerbs.sameAgent(runnable, top)
   const { run: active } = yield* ThreadVerbs.loadOpen(runtime, top)
+  yield* GoOn.check(runtime, top)
   const above = yield* ancestors(runtime, threadId, row)
   const lease = yield* runtime.lease
   const events: ReadonlyArray<NewEvent> = [{ ...ActiveRun.origin(active), _tag: "RunResumed", at: lease.now }]
@@ -76,7 +77,7 @@ export const child = Effect.fnUntraced(function*(
   )
   runtime.events.publish(active.rootThreadId, Journal.numbered(events, stored.sequence))
   const cancelled = yield* Effect.exit(run(runtime, row))
-  yield* goOn(runtime, runnable, { threadId, runId: active.runId, epoch: stored.epoch }, stored.sequence)
+  yield* GoOn.goOn(runtime, runnable, { threadId, runId: active.runId, epoch: stored.epoch }, stored.sequence)
   return yield* cancelled
 }, Effect.uninterruptible)
 

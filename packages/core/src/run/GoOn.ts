@@ -7,13 +7,25 @@ import * as Effect from "effect/Effect"
 import * as OpenRun from "../loop/OpenRun.ts"
 import * as TreeMeter from "../loop/TreeMeter.ts"
 import type { Mandate } from "../service/Mandate.ts"
-import type { Fence } from "../service/RunRow.ts"
+import type { Fence, RunRow } from "../service/RunRow.ts"
 import type { RunError } from "../values/RunError.ts"
 import * as RunFailure from "./RunFailure.ts"
 import { request, type Runnable } from "./Runnable.ts"
 import { earlierMessages, type Started } from "./StartRun.ts"
 import * as StoredRun from "./StoredRun.ts"
 import * as TreeSpent from "./TreeSpent.ts"
+
+/**
+ * Fails when the conversation before an open run cannot be read, which
+ * {@link goOn} would fail with too: before anything is written for it.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const check = (
+  runtime: Mandate["Service"],
+  { runId, threadId }: Pick<RunRow, "runId" | "threadId">
+): Effect.Effect<void, RunError> => Effect.asVoid(earlierMessages(runtime, threadId, runId))
 
 /**
  * Drives a run whose lease is held from where its records leave off.

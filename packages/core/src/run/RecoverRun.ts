@@ -11,7 +11,7 @@ import type { Mandate } from "../service/Mandate.ts"
 import type { Leased, RunRow } from "../service/RunRow.ts"
 import type { RunError } from "../values/RunError.ts"
 import type { NewEvent } from "../values/RunEvent.ts"
-import { goOn } from "./GoOn.ts"
+import * as GoOn from "./GoOn.ts"
 import * as RunFailure from "./RunFailure.ts"
 import type { Runnable } from "./Runnable.ts"
 import type { Started } from "./StartRun.ts"
@@ -56,6 +56,7 @@ export const recover = Effect.fnUntraced(function*(
   yield* ThreadVerbs.sameAgent(runnable, row)
   // A run that cannot be read is left as it is, its lease too.
   yield* ThreadVerbs.loadOpen(runtime, row)
+  yield* GoOn.check(runtime, row)
   const epoch = yield* take[takeover](runtime, row)
   const loaded = yield* RunFailure.fromStore(threadId)(runtime.store.load(row.runId))
   if (loaded === undefined || loaded.epoch !== epoch) return yield* RunFailure.fail({ _tag: "ThreadBusy", threadId })
@@ -70,7 +71,7 @@ export const recover = Effect.fnUntraced(function*(
     runtime.store.reopen(ActiveRun.fence(run, epoch), Journal.encode(events))
   )
   runtime.events.publish(run.rootThreadId, Journal.numbered(events, sequence))
-  return yield* goOn(runtime, runnable, { threadId, runId: run.runId, epoch }, sequence)
+  return yield* GoOn.goOn(runtime, runnable, { threadId, runId: run.runId, epoch }, sequence)
 })
 
 const attempt = (

@@ -15,7 +15,7 @@ import * as Ids from "../values/Ids.ts"
 import type { PendingInterrupt } from "../values/Interrupt.ts"
 import type { RunError } from "../values/RunError.ts"
 import type { NewEvent } from "../values/RunEvent.ts"
-import { goOn } from "./GoOn.ts"
+import * as GoOn from "./GoOn.ts"
 import * as RunFailure from "./RunFailure.ts"
 import type { Runnable } from "./Runnable.ts"
 import type { Started } from "./StartRun.ts"
@@ -64,13 +64,14 @@ export const resume = Effect.fnUntraced(function*(
     if (issues.length > 0) return yield* RunFailure.fail({ _tag: "InvalidAnswer", threadId, id: answer.id, issues })
   }
   const { run } = yield* ThreadVerbs.loadOpen(runtime, row)
+  yield* GoOn.check(runtime, row)
   const events: ReadonlyArray<NewEvent> = [{ ...ActiveRun.origin(run), _tag: "RunResumed", at: now }]
   const lease = yield* runtime.lease
   const stored = yield* RunFailure.fromStore(threadId)(
     runtime.store.answer(threadId, lease, pathsOf(run.runId, asked), Journal.encode(events))
   )
   runtime.events.publish(run.rootThreadId, Journal.numbered(events, stored.sequence))
-  return yield* goOn(runtime, runnable, { threadId, runId: run.runId, epoch: stored.epoch }, stored.sequence)
+  return yield* GoOn.goOn(runtime, runnable, { threadId, runId: run.runId, epoch: stored.epoch }, stored.sequence)
 })
 
 const match = (

@@ -119,6 +119,8 @@ export const start = Effect.fnUntraced(function*(
     prompt: input.prompt,
     ephemeral: config?.threadId === undefined
   }
+  // Read before anything is written: on a conversation that cannot be read no run starts.
+  const before = config?.threadId === undefined ? nothingBefore : yield* settledBefore(runtime, threadId)
   const lease = yield* runtime.lease
   const events = (runId: string) => Announce.started({ ...starting, runId: runId as Ids.RunId }, lease.now)
   const opened = yield* RunFailure.fromStore(threadId)(
@@ -131,12 +133,13 @@ export const start = Effect.fnUntraced(function*(
   const run = ActiveRun.started(starting, opened.runId as Ids.RunId)
   runtime.events.publish(threadId, Journal.numbered(events(run.runId), opened.sequence))
 
-  const earlier = yield* earlierMessages(runtime, threadId, run.runId)
+  // Another run of the thread may have started and settled since.
+  const isNext = run.runId === Ids.runId(threadId, before.runs)
   const driving = {
     run,
     epoch: opened.epoch,
     records: Journal.empty(),
-    earlier,
+    earlier: isNext ? before.messages : yield* earlierMessages(runtime, threadId, run.runId),
     activeMillis: 0,
     meter: tree === undefined ? undefined : TreeMeter.make(tree, Usage.zero),
     isRecovery: false,
@@ -152,16 +155,31 @@ export const start = Effect.fnUntraced(function*(
  * @category getters
  * @since 0.1.0
  */
-export const earlierMessages = Effect.fnUntraced(function*(
+export const earlierMessages = (
   runtime: Mandate["Service"],
   threadId: string,
   except: string
-): Effect.fn.Return<ReadonlyArray<Message>, RunError> {
-  if (except === Ids.runId(threadId, 0)) return []
+): Effect.Effect<ReadonlyArray<Message>, RunError> =>
+  except === Ids.runId(threadId, 0)
+    ? Effect.succeed([])
+    : Effect.map(settledBefore(runtime, threadId, except), ({ messages }) => messages)
+
+interface Before {
+  readonly runs: number
+  readonly messages: ReadonlyArray<Message>
+}
+
+const nothingBefore: Before = { runs: 0, messages: [] }
+
+const settledBefore = Effect.fnUntraced(function*(
+  runtime: Mandate["Service"],
+  threadId: string,
+  except?: string
+): Effect.fn.Return<Before, RunError> {
   const rows = yield* RunFailure.fromStore(threadId)(runtime.store.thread(threadId))
   const settled = rows.filter((row) => row.state === "Settled" && row.runId !== except)
   const messages = yield* Effect.forEach(settled, (row) => RunFailure.decoded(StoredRun.messages(row)))
-  return messages.flat()
+  return { runs: rows.length, messages: messages.flat() }
 })
 
 const valid = <A>(field: string, resolved: Result.Result<A, ReadonlyArray<string>>): Effect.Effect<A, RunError> =>

@@ -1,6 +1,17 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AgentBuilder, Answer, type RunRow, RunStore, ToolContext, TypedAgent } from "@mandate/core"
-import { Script, Step } from "@mandate/testing"
+import {
+  AgentBuilder,
+  type AgentDefinitionError,
+  Answer,
+  type Mandate,
+  type ModelRegistry,
+  type RunError,
+  type RunRow,
+  RunStore,
+  ToolContext,
+  TypedAgent
+} from "@mandate/core"
+import { Script, type ScriptedModel, Step } from "@mandate/testing"
 import { Cause, Effect, Exit, Option, Schema } from "effect"
 import * as Tool from "effect/ai/Tool"
 import * as Toolkit from "effect/ai/Toolkit"
@@ -126,6 +137,45 @@ describe("a row that was edited by hand", () => {
 })
 
 describe.each(backings)("a corrupt row, in $name", ({ make }) => {
+  const suspendedVerbs = [["run", verbs.run], ["resume", verbs.resume], [
+    "cancel of a child",
+    verbs.cancelChild
+  ]] as const
+  it.effect.each(suspendedVerbs)(
+    "of an earlier run of the thread refuses %s before anything is written",
+    ([, verb]) =>
+      Effect.gen(function*() {
+        const store = yield* make
+        const model = yield* suspended(store)
+        const before = yield* stored(store)
+        const { reason } = yield* withoutMessages(store, model, verb)
+
+        assert.deepInclude(reason, { _tag: "CorruptRun", threadId: "t", runId: "t#0" })
+        assert.deepStrictEqual(yield* stored(store), before)
+      })
+  )
+
+  it.effect("of an earlier run of the thread starts no run, and has none recovered", () =>
+    Effect.gen(function*() {
+      const store = yield* make
+      const { model, next } = yield* Waiting.processes(store, {
+        top: Script.runs([Step.text("settled before")], [Step.again(Step.fail("authentication"), Step.text("done"))])
+      })
+      yield* next(Effect.flatMap(top.build(), (agent) => agent.run("First", { threadId: "t" })))
+      const refused = yield* withoutMessages(store, model, verbs.run)
+      const settled = yield* stored(store)
+      yield* next(Effect.exit(verbs.run))
+      const failed = yield* stored(store)
+      const unrecovered = yield* withoutMessages(store, model, verbs.recover)
+
+      const corrupt = { _tag: "CorruptRun" as const, threadId: "t", runId: "t#0" }
+      assert.deepInclude(refused.reason, corrupt)
+      assert.deepStrictEqual(settled[0].map((run) => run?.row.state), ["Settled", undefined, undefined, undefined])
+      assert.deepInclude(unrecovered.reason, corrupt)
+      assert.deepStrictEqual(yield* stored(store), failed)
+      assert.deepStrictEqual((yield* next(verbs.recover)).status, { _tag: "Completed", answer: "done" })
+    }))
+
   it.effect("of a child fails its parent when that meets it, and stays as it is", () =>
     Effect.gen(function*() {
       const inner = yield* make
@@ -154,6 +204,19 @@ describe.each(backings)("a corrupt row, in $name", ({ make }) => {
       assert.deepStrictEqual(mended.status, { _tag: "Completed", answer: "done" })
     }))
 })
+
+/** A verb on a thread whose first run left messages that cannot be read. */
+const withoutMessages = <A>(
+  store: Store,
+  model: ScriptedModel.ScriptedModel["Service"],
+  verb: Effect.Effect<
+    A,
+    RunError.RunError | AgentDefinitionError.AgentDefinitionError,
+    Mandate.Mandate | ModelRegistry.ModelRegistry
+  >
+) =>
+  Waiting.processesOf(TamperedStore.tampered(store, { runId: "t#0", column: "messages", value: "no json" }), model)
+    .next(Effect.flip(Effect.catchTag(verb, "AgentDefinitionError", Effect.die)))
 
 /** A store that notes what is written to it, and writes nothing. */
 const readOnly = (inner: Store, writes: Array<string>): Store => {
