@@ -23,11 +23,13 @@ import type { Branch } from "../loop/Branch.ts"
 import type { Drive } from "../loop/Drive.ts"
 import * as Journal from "../loop/Journal.ts"
 import * as OpenRun from "../loop/OpenRun.ts"
+import * as Pending from "../loop/Pending.ts"
 import { bindingOf, request } from "../run/Runnable.ts"
 import * as StoredRun from "../run/StoredRun.ts"
 import * as CorruptRow from "../service/CorruptRow.ts"
 import type { DriveEnd } from "../service/RunHost.ts"
-import type { LoadedRun } from "../service/RunRow.ts"
+import type { LoadedRun, RunRow } from "../service/RunRow.ts"
+import type { StoreError } from "../service/RunStore.ts"
 import * as Budget from "../values/Budget.ts"
 import { action } from "../values/ChildFailure.ts"
 import * as Ids from "../values/Ids.ts"
@@ -114,45 +116,51 @@ interface Before {
 }
 
 // Only a drive that goes on with a run can meet a child that is there already.
-const before = (self: Task): Effect.Effect<Before, Lost> =>
-  self.drive.isRecovery
-    ? Effect.map(stored(self), (loaded) => ({
-      isThere: loaded !== undefined,
-      end: loaded === undefined ? undefined : standing(self, loaded)
-    }))
-    : Effect.succeed(nothingBefore)
-
-const nothingBefore: Before = { isThere: false, end: undefined }
+const before = Effect.fnUntraced(function*(self: Task): Effect.fn.Return<Before, Lost> {
+  const loaded = self.drive.isRecovery ? yield* stored(self) : undefined
+  return { isThere: loaded !== undefined, end: loaded === undefined ? undefined : yield* standing(self, loaded) }
+})
 
 const stored = ({ call, drive }: Task): Effect.Effect<LoadedRun | undefined, Lost> =>
   drive.runtime.store.load(Ids.runId(Ids.childThreadId(drive.run.runId, call.key), 0))
 
 // How a child that is not to be driven stands; nothing for one that is.
-const standing = ({ policy, subagent }: Task, { row }: LoadedRun): DriveEnd | undefined => {
+const standing = (self: Task, loaded: LoadedRun): Effect.Effect<DriveEnd | undefined, StoreError> => {
+  const { row } = loaded
   const state = OpenRun.state(row)
-  if (Result.isFailure(state)) return corrupt(state.failure)
+  if (Result.isFailure(state)) return Effect.succeed(corrupt(state.failure))
   switch (state.success) {
     case "Running":
-      return undefined
+      return Effect.succeed(undefined)
     case "Suspended":
-      return { _tag: "Suspended", usage: noUsage, pending: [] }
+      // One that waits on nothing any more, since a child of its own was cancelled, goes on.
+      return Pending.list(self.drive.runtime.store, row.runId).pipe(
+        Effect.map((pending): DriveEnd | undefined => pending.length === 0 ? undefined : waiting),
+        Effect.catchTag("CorruptRow", (found) => Effect.succeed(corrupt(found)))
+      )
     case "Settled":
-      return Result.match(Result.all([StoredRun.outcome(row), StoredRun.usage(row)]), {
-        onSuccess: ([outcome, usage]) => ({ _tag: "Settled", outcome, usage }),
-        onFailure: corrupt
-      })
+      return Effect.succeed(settled(row))
     case "Failed":
-      return Result.match(StoredRun.failure(row), {
-        onFailure: corrupt,
-        onSuccess: (failure) => {
-          const known = inherited(subagent.agent.id, failure)
-          return known !== undefined && action(policy, known.failure) === "tool-error"
-            ? { _tag: "Failed", failure, usage: noUsage }
-            : undefined
-        }
-      })
+      return Effect.succeed(failed(self, row))
   }
 }
+
+const settled = (row: RunRow): DriveEnd =>
+  Result.match(Result.all([StoredRun.outcome(row), StoredRun.usage(row)]), {
+    onSuccess: ([outcome, usage]) => ({ _tag: "Settled", outcome, usage }),
+    onFailure: corrupt
+  })
+
+const failed = ({ policy, subagent }: Task, row: RunRow): DriveEnd | undefined =>
+  Result.match(StoredRun.failure(row), {
+    onFailure: corrupt,
+    onSuccess: (failure) => {
+      const known = inherited(subagent.agent.id, failure)
+      return known !== undefined && action(policy, known.failure) === "tool-error"
+        ? { _tag: "Failed", failure, usage: noUsage }
+        : undefined
+    }
+  })
 
 const corrupt = (row: CorruptRow.CorruptRow): DriveEnd => ({
   _tag: "Failed",
@@ -161,6 +169,7 @@ const corrupt = (row: CorruptRow.CorruptRow): DriveEnd => ({
 })
 
 const noUsage: Usage.RunUsage = { own: Usage.zero, tree: Usage.zero }
+const waiting: DriveEnd = { _tag: "Suspended", usage: noUsage, pending: [] }
 
 const child = Effect.fnUntraced(function*(self: Task): Effect.fn.Return<DriveEnd, Lost> {
   const { drive, subagent } = self
@@ -185,11 +194,11 @@ const child = Effect.fnUntraced(function*(self: Task): Effect.fn.Return<DriveEnd
     runtime.events.publish(fresh.rootThreadId, Journal.numbered(events, inserted.sequence))
     return yield* driven(self, { run: started, records: Journal.empty() }, loaded.epoch, 0)
   }
-  const end = standing(self, loaded)
+  const end = yield* standing(self, loaded)
   if (end !== undefined) return end
   const open = OpenRun.decode(loaded)
   if (Result.isFailure(open)) return corrupt(open.failure)
-  if (loaded.row.state === "Failed") {
+  if (loaded.row.state !== "Running") {
     yield* runtime.store.reopen(ActiveRun.fence(open.success.run, loaded.epoch), [])
   }
   const activeMillis = StoredRun.activeMillis(loaded.row, open.success.records)
@@ -225,7 +234,7 @@ const driven = Effect.fnUntraced(function*(
   )
   const end = yield* wait
   if (end._tag !== "Lost") return end
-  // Another process may have cancelled this child alone; then it has an end, and this run goes on.
+  // A child that another process has cancelled ended alone; one that was taken over goes with its parent.
   const loaded = yield* stored(self)
-  return loaded?.row.state === "Settled" ? standing(self, loaded) ?? end : end
+  return loaded?.row.state === "Settled" ? settled(loaded.row) : end
 })

@@ -109,7 +109,7 @@ const failedChild = Effect.fnUntraced(function*(self: Task, failure: Failure): E
     return { _tag: "Fail", failure: CorruptRow.failure(planned.failure) }
   }
   const plan = planned.success
-  const close = plan.runs.map(({ fence, settlement }) => ({ runId: fence.runId, settlement }))
+  const close = plan.runs.map(({ fence, ...closed }) => ({ ...closed, runId: fence.runId }))
   return { ...toolError(self, known.failure, plan.usage.tree, plan.events), close }
 })
 

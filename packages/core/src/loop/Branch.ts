@@ -3,7 +3,7 @@
  *
  * @since 0.1.0
  */
-import type { Settlement } from "../service/RunRow.ts"
+import type { ClosedRun } from "../service/RunRow.ts"
 import type { Json } from "../values/Json.ts"
 import type { NewEvent } from "../values/RunEvent.ts"
 import type { Failure } from "../values/RunOutcome.ts"
@@ -39,7 +39,7 @@ export interface Done extends Recorded {
   readonly _tag: "Done"
   readonly result: Omit<ResultRecord, "activeMillis">
   readonly events?: ReadonlyArray<NewEvent>
-  readonly close?: ReadonlyArray<{ readonly runId: string; readonly settlement: Settlement }>
+  readonly close?: ReadonlyArray<ClosedRun & { readonly runId: string }>
   readonly keepChildren?: number
 }
 

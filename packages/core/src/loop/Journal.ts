@@ -18,7 +18,7 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { Mandate } from "../service/Mandate.ts"
-import type { Events, Fence, Record, Settlement } from "../service/RunRow.ts"
+import type { ClosedRun, Events, Fence, Record, Settlement } from "../service/RunRow.ts"
 import type { Fenced, StoreError } from "../service/RunStore.ts"
 import { Answer } from "../values/Answer.ts"
 import * as Ids from "../values/Ids.ts"
@@ -64,7 +64,7 @@ export interface Journal {
   readonly append: (batch: {
     readonly records: ReadonlyArray<Record>
     readonly events: ReadonlyArray<NewEvent>
-    readonly close?: ReadonlyArray<{ readonly runId: string; readonly settlement: Settlement }>
+    readonly close?: ReadonlyArray<ClosedRun & { readonly runId: string }>
     readonly keepChildren?: number
   }) => Effect.Effect<void, Fenced | StoreError>
 

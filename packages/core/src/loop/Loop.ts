@@ -21,6 +21,7 @@ import * as CorruptRow from "../service/CorruptRow.ts"
 import type { DriveEnd } from "../service/RunHost.ts"
 import type { Fenced, StoreError } from "../service/RunStore.ts"
 import * as Ids from "../values/Ids.ts"
+import type { PendingInterrupt } from "../values/Interrupt.ts"
 import { type Message, toolCalls } from "../values/Message.ts"
 import type { ModelError } from "../values/ModelError.ts"
 import type { NewEvent } from "../values/RunEvent.ts"
@@ -29,6 +30,7 @@ import { resultKey, stepKey, type StepRecord } from "../values/RunRecord.ts"
 import * as Usage from "../values/Usage.ts"
 import * as ActiveRun from "./ActiveRun.ts"
 import * as Announce from "./Announce.ts"
+import type { Branch } from "./Branch.ts"
 import * as CallIds from "./CallIds.ts"
 import type { Drive } from "./Drive.ts"
 import * as Interrupts from "./Interrupts.ts"
@@ -88,13 +90,9 @@ const steps = Effect.fnUntraced(function*(
     CallIds.addAll(ids, record.response.parts)
     Transcript.addStep(transcript, record)
     const responded = json === undefined ? [] : [modelCallCompleted(self, step, record)]
-    const next = NextStep.after(
-      record,
-      transcript,
-      run.limits,
-      run.budget,
-      json === undefined ? undefined : self.meter
-    )
+    const next = json === undefined
+      ? NextStep.recorded(record)
+      : NextStep.after(record, transcript, run.limits, run.budget, self.meter)
     if (next._tag === "End") {
       Transcript.addResults(transcript, record, () => undefined, next.notRun)
       return yield* settle(self, transcript, next.outcome, responded)
@@ -104,10 +102,17 @@ const steps = Effect.fnUntraced(function*(
       yield* journal.append({ records: [{ key: stepKey(step), json }], events: responded })
     }
     if (next._tag === "Calls") {
-      const branches = yield* ToolCalls.run(self, step, record, tasks)
+      let branches = yield* ToolCalls.run(self, step, record, tasks)
+      let waits = yield* pendingOf(self, branches)
+      if (Result.isSuccess(waits) && waits.success?.length === 0) {
+        // Whatever a call waited for was cancelled before its siblings had ended.
+        branches = yield* ToolCalls.run(self, step, record, tasks)
+        waits = yield* pendingOf(self, branches)
+      }
       const failure = branches.find((branch) => branch._tag === "Fail")
       if (failure !== undefined) return yield* fail(self, transcript, failure.failure, run.spent)
-      if (branches.some((branch) => branch._tag === "Waiting")) return yield* suspend(self, transcript)
+      if (Result.isFailure(waits)) return yield* fail(self, transcript, CorruptRow.failure(waits.failure), run.spent)
+      if (waits.success !== undefined) return yield* suspend(self, transcript, waits.success)
     }
     tasks += ToolCalls.countTasks(self, record)
     Transcript.addResults(
@@ -174,30 +179,35 @@ const fail = (
     { _tag: "Failed", failure, usage: Transcript.usage(transcript) }
   )
 
-// The children that wait are suspended by now, so their rows say what they wait on.
+// What a run that has to wait waits on. Its children that wait are suspended by now, so their rows say so.
+const pendingOf = (
+  { run, runtime }: Drive,
+  branches: ReadonlyArray<Branch>
+): Effect.Effect<Result.Result<ReadonlyArray<PendingInterrupt> | undefined, CorruptRow.CorruptRow>, StoreError> =>
+  branches.some((branch) => branch._tag === "Waiting") && !branches.some((branch) => branch._tag === "Fail")
+    ? Pending.list(runtime.store, run.runId).pipe(
+      Effect.map((pending) => Result.succeed(pending)),
+      Effect.catchTag("CorruptRow", (row) => Effect.succeed(Result.fail(row)))
+    )
+    : Effect.succeed(Result.succeed(undefined))
+
 const suspend = (
   self: Drive,
-  transcript: Transcript.Transcript
+  transcript: Transcript.Transcript,
+  pending: ReadonlyArray<PendingInterrupt>
 ): Effect.Effect<DriveEnd, Fenced | StoreError> =>
-  Effect.matchEffect(Pending.list(self.runtime.store, self.run.runId), {
-    onSuccess: (pending) =>
-      Effect.as(
-        self.journal.suspend(
-          { usage: JSON.stringify(Usage.stored(self.run.spent)), activeMillis: self.activeMillis() },
-          [{
-            ...ActiveRun.origin(self.run),
-            at: self.now(),
-            _tag: "RunSuspended",
-            pending: pending.map(({ id }) => id)
-          }]
-        ),
-        { _tag: "Suspended" as const, usage: Transcript.usage(transcript), pending }
-      ),
-    onFailure: (error): Effect.Effect<DriveEnd, Fenced | StoreError> =>
-      error._tag === "StoreError"
-        ? Effect.fail(error)
-        : fail(self, transcript, CorruptRow.failure(error), self.run.spent)
-  })
+  Effect.as(
+    self.journal.suspend(
+      { usage: JSON.stringify(Usage.stored(self.run.spent)), activeMillis: self.activeMillis() },
+      [{
+        ...ActiveRun.origin(self.run),
+        at: self.now(),
+        _tag: "RunSuspended",
+        pending: pending.map(({ id }) => id)
+      }]
+    ),
+    { _tag: "Suspended", usage: Transcript.usage(transcript), pending }
+  )
 
 const modelFailed = (error: ModelError): Failure => ({
   _tag: "ModelFailed",

@@ -1,8 +1,8 @@
 /**
  * What comes after a model response. Pure: the same records under the same
  * stored limits give the same decision, whenever and wherever they are read.
- * Only a response that is not recorded yet is also held against what its tree
- * has spent; a recorded one has passed.
+ * Limits are held against a response once, before it is recorded; a recorded
+ * one has passed them.
  *
  * @since 0.1.0
  */
@@ -35,8 +35,7 @@ export type NextStep =
  *
  * The first that applies, in this order: the stop reason, an answer that
  * decodes, tokens, tool calls, re-asks, steps; of tokens and of calls the run's
- * own limit comes before that of its tree. `meter` is absent for a recorded
- * response.
+ * own limit comes before that of its tree.
  *
  * @category getters
  * @since 0.1.0
@@ -87,6 +86,16 @@ export const outOfTreeTokens: Extract<NextStep, { readonly _tag: "End" }> = {
   outcome: { _tag: "BudgetExceeded", limit: "treeTokens" },
   notRun: "the token budget of the whole tree is used up"
 }
+
+/**
+ * What came after a response that is recorded: it ended nothing then, and ends
+ * nothing now. What the run used since, in attempts that failed, counts for
+ * the next response.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const recorded = ({ verdict }: StepRecord): NextStep => ({ _tag: verdict._tag === "Calls" ? "Calls" : "Model" })
 
 const end = (outcome: Settled, notRun: string): NextStep => ({ _tag: "End", outcome, notRun })
 

@@ -46,7 +46,8 @@ export const root = (runtime: Mandate["Service"], threadId: string): Effect.Effe
  *
  * The call that started the child gets the failure `Cancelled`. For a run that
  * is suspended this is an answer: the run is driven on. That drive is begun
- * here and not waited for.
+ * here and not waited for. Of a run of another shape only the child is
+ * cancelled.
  *
  * @category running
  * @since 0.1.0
@@ -63,15 +64,30 @@ export const child = Effect.fnUntraced(function*(
     : undefined
   if (row === undefined) return yield* RunFailure.fail({ _tag: "UnknownThread", threadId: childThreadId })
   if (row.state === "Settled") return
-  if (top.state !== "Suspended") return yield* run(runtime, row)
+  if (waits(runnable, top)) return yield* withoutChild(runtime, runnable, top, row)
+  yield* run(runtime, row)
+  // Meanwhile the run may have come to wait, and for nothing but this child.
+  const after = yield* ThreadVerbs.lastRun(runtime, threadId)
+  if (waits(runnable, after)) {
+    yield* Effect.catchReason(withoutChild(runtime, runnable, after, row), "RunError", "ThreadBusy", () => Effect.void)
+  }
+}, Effect.uninterruptible)
 
-  yield* ThreadVerbs.sameAgent(runnable, top)
+const waits = ({ shape }: Runnable, top: RunRow): boolean => top.state === "Suspended" && top.shape === shape
+
+// Were the child settled first and this process to die then, the run would wait for nothing.
+const withoutChild = Effect.fnUntraced(function*(
+  runtime: Mandate["Service"],
+  runnable: Runnable,
+  top: RunRow,
+  row: RunRow
+): Effect.fn.Return<void, RunError> {
+  const { threadId } = top
   const { run: active } = yield* ThreadVerbs.loadOpen(runtime, top)
   yield* GoOn.check(runtime, top)
   const above = yield* ancestors(runtime, threadId, row)
   const lease = yield* runtime.lease
   const events: ReadonlyArray<NewEvent> = [{ ...ActiveRun.origin(active), _tag: "RunResumed", at: lease.now }]
-  // Were the child settled first and this process to die then, the run would wait for nothing, for ever.
   const stored = yield* RunFailure.fromStore(threadId)(
     runtime.store.answer(threadId, lease, above.map((runId) => ({ runId, records: [] })), Journal.encode(events))
   )
@@ -79,7 +95,7 @@ export const child = Effect.fnUntraced(function*(
   const cancelled = yield* Effect.exit(run(runtime, row))
   yield* GoOn.goOn(runtime, runnable, { threadId, runId: active.runId, epoch: stored.epoch }, stored.sequence)
   return yield* cancelled
-}, Effect.uninterruptible)
+})
 
 const rowOf = (
   runtime: Mandate["Service"],
@@ -88,7 +104,7 @@ const rowOf = (
 ): Effect.Effect<RunRow | undefined, RunError> =>
   Effect.map(RunFailure.fromStore(threadId)(runtime.store.load(runId)), (loaded) => loaded?.row)
 
-// The runs on the way down to one, the top first.
+// The runs that wait on the way down to one, the top first.
 const ancestors = Effect.fnUntraced(function*(
   runtime: Mandate["Service"],
   threadId: string,
@@ -96,8 +112,9 @@ const ancestors = Effect.fnUntraced(function*(
 ): Effect.fn.Return<ReadonlyArray<string>, RunError> {
   const runIds: Array<string> = []
   for (let next = row.parentRunId; next !== null;) {
-    runIds.unshift(next)
-    next = (yield* rowOf(runtime, threadId, next))?.parentRunId ?? null
+    const above: RunRow | undefined = yield* rowOf(runtime, threadId, next)
+    if (above?.state === "Suspended") runIds.unshift(next)
+    next = above?.parentRunId ?? null
   }
   return runIds
 })

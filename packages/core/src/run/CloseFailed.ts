@@ -53,7 +53,7 @@ export const close = Effect.fnUntraced(function*(
   const tree = yield* store.seize(runId, request)
   const ended = outcome(known.failure)
   const plan = yield* TreeClose.plan(store, tree, { outcome: ended, notRun, at: request.now })
-  const sequence = yield* store.close(plan.runs, Journal.encode(plan.events), plan.keepChildren)
+  const sequence = yield* store.close(plan.runs, Journal.encode(plan.events))
   events.publish(plan.rootThreadId, Journal.numbered(plan.events, sequence))
   return { outcome: ended, usage: plan.usage }
 })

@@ -7,7 +7,9 @@ import * as Effect from "effect/Effect"
 import * as OpenRun from "../loop/OpenRun.ts"
 import * as TreeMeter from "../loop/TreeMeter.ts"
 import type { Mandate } from "../service/Mandate.ts"
+import type { DriveEnd } from "../service/RunHost.ts"
 import type { Fence, RunRow } from "../service/RunRow.ts"
+import type * as Ids from "../values/Ids.ts"
 import type { RunError } from "../values/RunError.ts"
 import * as RunFailure from "./RunFailure.ts"
 import { request, type Runnable } from "./Runnable.ts"
@@ -41,6 +43,9 @@ export const goOn = Effect.fnUntraced(function*(
   sequence: number
 ): Effect.fn.Return<Started, RunError> {
   const loaded = yield* RunFailure.fromStore(threadId)(runtime.store.load(runId))
+  if (loaded?.row.state === "Settled") {
+    return { threadId: threadId as Ids.ThreadId, runId: runId as Ids.RunId, sequence, wait: lost }
+  }
   if (loaded === undefined || loaded.epoch !== epoch) return yield* RunFailure.fail({ _tag: "ThreadBusy", threadId })
   const { records, run } = yield* RunFailure.decoded(OpenRun.decode(loaded))
   const earlier = yield* earlierMessages(runtime, threadId, run.runId)
@@ -54,3 +59,6 @@ export const goOn = Effect.fnUntraced(function*(
   const wait = yield* Effect.flatMap(request(runtime, runnable, driving), runtime.host.drive)
   return { threadId: run.threadId, runId: run.runId, sequence, wait }
 })
+
+// It was cancelled before its drive had started.
+const lost = Effect.succeed<DriveEnd>({ _tag: "Lost" })

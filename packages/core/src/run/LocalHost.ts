@@ -14,6 +14,8 @@
  * 5. A deadline has no grace: the tree is taken over and settled at once, its
  *    fibers end in the background. A cancel interrupts leaves first, waits for
  *    them up to the grace, and then settles.
+ * 6. A run that is cancelled before its drive has started here does not start:
+ *    who asks for its drive hears how the cancel ended it.
  *
  * @since 0.1.0
  */
@@ -50,6 +52,8 @@ export const make = (options: {
 }): Effect.Effect<RunHost, never, Scope.Scope> => {
   const { cancelGrace, closeGrace, events, lease, store } = options
   const live = new Map<string, LiveRun>()
+  // Runs that are being cancelled and are not driven here.
+  const resting = new Map<string, Deferred.Deferred<DriveEnd>>()
   // Fibers of settled runs that have not ended yet.
   const lingering = new Set<Fiber.Fiber<unknown, unknown>>()
 
@@ -63,8 +67,13 @@ export const make = (options: {
       )
     }
     if (run.isClosing) return run
-    const fiber = Effect.runForkWith(request.context)(request.loop)
-    run.fiber = fiber
+    const fiber = Effect.runForkWith(request.context)(
+      // What a run does first may be what cancels it: its fiber is known by then.
+      Effect.withFiber((self: Fiber.Fiber<unknown, unknown>) => {
+        run.fiber = self as typeof fiber
+        return request.loop
+      })
+    )
     fiber.addObserver((exit) => ended(run, exit))
     return run
   }
@@ -103,7 +112,7 @@ export const make = (options: {
     const tree: ReadonlyArray<LoadedRun> = yield* store.seize(runId, request)
     if (tree.length === 0) return undefined
     const plan = yield* TreeClose.plan(store, tree, { ...top, at: request.now })
-    const sequence = yield* store.close(plan.runs, Journal.encode(plan.events), plan.keepChildren)
+    const sequence = yield* store.close(plan.runs, Journal.encode(plan.events))
     events.publish(plan.rootThreadId, Journal.numbered(plan.events, sequence))
     return plan
   })
@@ -164,22 +173,41 @@ export const make = (options: {
       if (closing?.isClosing === true) return yield* Effect.as(Deferred.await(closing.done), true)
       const runs = treeOf(runId)
       for (const run of runs) run.isClosing = true
+      const atRest = closing === undefined ? keepAtRest(runId) : undefined
       yield* interruptLeavesFirst(runs, cancelGrace)
       const outcome: Settled = { _tag: "Cancelled" }
+      const settle = settleTree(runId, { outcome, notRun: "the run was cancelled" })
       const plan = yield* Effect.onError(
-        settleTree(runId, { outcome, notRun: "the run was cancelled" }),
-        () => Effect.sync(() => letEnd(runs))
+        // A parent that goes on may have taken its child's lease meanwhile; the child waits here and takes none again.
+        Effect.catchTag(settle, "Fenced", () => settle),
+        () =>
+          Effect.sync(() => {
+            letEnd(runs)
+            atRest?.({ _tag: "Lost" })
+          })
       )
       if (plan === undefined) letEnd(runs)
       else close(runs, runId, plan, outcome)
+      atRest?.(plan === undefined ? { _tag: "Lost" } : { _tag: "Settled", outcome, usage: plan.usage })
       return plan !== undefined
     }))
+
+  const keepAtRest = (runId: string): (end: DriveEnd) => void => {
+    const done = resting.get(runId) ?? Deferred.makeUnsafe<DriveEnd>()
+    resting.set(runId, done)
+    return (end) => {
+      resting.delete(runId)
+      Deferred.doneUnsafe(done, Effect.succeed(end))
+    }
+  }
 
   const drive = (request: DriveRequest): Effect.Effect<Effect.Effect<DriveEnd>> =>
     Effect.sync(() => {
       const parent = request.parentRunId === undefined ? undefined : live.get(request.parentRunId)
-      if (parent?.isClosing === true) return Effect.never
-      const { done } = live.get(request.fence.runId) ?? start(request)
+      // A parent that is not live has been closed, and its fibers are about to end.
+      if (request.parentRunId !== undefined && parent?.isClosing !== false) return Effect.never
+      const { runId } = request.fence
+      const done = resting.get(runId) ?? (live.get(runId) ?? start(request)).done
       // A parent that is closing by now is not to go on with what it waited for.
       return Effect.flatMap(
         Deferred.await(done),

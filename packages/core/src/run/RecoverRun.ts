@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import * as ActiveRun from "../loop/ActiveRun.ts"
 import * as Journal from "../loop/Journal.ts"
 import * as OpenRun from "../loop/OpenRun.ts"
+import * as Pending from "../loop/Pending.ts"
 import type { Mandate } from "../service/Mandate.ts"
 import type { Leased, RunRow } from "../service/RunRow.ts"
 import type { RunError } from "../values/RunError.ts"
@@ -50,9 +51,7 @@ export const recover = Effect.fnUntraced(function*(
   takeover: Takeover
 ): Effect.fn.Return<Started, RunError> {
   const row = yield* ThreadVerbs.lastRun(runtime, threadId)
-  if (row.state === "Settled" || row.state === "Suspended") {
-    return yield* RunFailure.fail({ _tag: "NothingToRecover", threadId })
-  }
+  if (yield* isAtRest(runtime, row)) return yield* RunFailure.fail({ _tag: "NothingToRecover", threadId })
   yield* ThreadVerbs.sameAgent(runnable, row)
   // A run that cannot be read is left as it is, its lease too.
   yield* ThreadVerbs.loadOpen(runtime, row)
@@ -61,9 +60,7 @@ export const recover = Effect.fnUntraced(function*(
   const loaded = yield* RunFailure.fromStore(threadId)(runtime.store.load(row.runId))
   if (loaded === undefined || loaded.epoch !== epoch) return yield* RunFailure.fail({ _tag: "ThreadBusy", threadId })
   // Whoever held the thread may have come to an end while its lease was waited for.
-  if (loaded.row.state === "Settled" || loaded.row.state === "Suspended") {
-    return yield* RunFailure.fail({ _tag: "NothingToRecover", threadId })
-  }
+  if (yield* isAtRest(runtime, loaded.row)) return yield* RunFailure.fail({ _tag: "NothingToRecover", threadId })
   const { run } = yield* RunFailure.decoded(OpenRun.decode(loaded))
   const { now } = yield* runtime.lease
   const events: ReadonlyArray<NewEvent> = [{ ...ActiveRun.origin(run), _tag: "RunRecovered", at: now }]
@@ -73,6 +70,15 @@ export const recover = Effect.fnUntraced(function*(
   runtime.events.publish(run.rootThreadId, Journal.numbered(events, sequence))
   return yield* GoOn.goOn(runtime, runnable, { threadId, runId: run.runId, epoch }, sequence)
 })
+
+// A run that is suspended and waits on nothing is not at rest: what it waited on was cancelled.
+const isAtRest = (runtime: Mandate["Service"], { runId, state, threadId }: RunRow): Effect.Effect<boolean, RunError> =>
+  state === "Suspended"
+    ? Effect.map(
+      RunFailure.fromStore(threadId)(Pending.list(runtime.store, runId)),
+      (pending) => pending.length > 0
+    )
+    : Effect.succeed(state === "Settled")
 
 const attempt = (
   runtime: Mandate["Service"],

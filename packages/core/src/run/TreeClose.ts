@@ -9,6 +9,8 @@
  * 1. Each run of the tree is settled once, with the messages and the usage that
  *    its records add up to; calls without a result get one that says why.
  * 2. A run's tree usage counts each run below it once, settled or open.
+ * 3. Each task of a closed run ends in its events, those too whose child had
+ *    settled before and had no result yet.
  *
  * @since 0.1.0
  */
@@ -19,9 +21,10 @@ import * as Announce from "../loop/Announce.ts"
 import * as OpenRun from "../loop/OpenRun.ts"
 import * as Transcript from "../loop/Transcript.ts"
 import type { CorruptRow } from "../service/CorruptRow.ts"
-import type { Fence, LoadedRun, RunRow, Settlement } from "../service/RunRow.ts"
+import type { ClosedRun, Fence, LoadedRun, RunRow, Settlement } from "../service/RunRow.ts"
 import type { RunStore, StoreError } from "../service/RunStore.ts"
-import type { ThreadId } from "../values/Ids.ts"
+import type { ParentCall } from "../values/ChildRun.ts"
+import type { CallKey, RunId, ThreadId } from "../values/Ids.ts"
 import type { NewEvent } from "../values/RunEvent.ts"
 import { childFailure, type Settled } from "../values/RunOutcome.ts"
 import { resultKey } from "../values/RunRecord.ts"
@@ -35,10 +38,9 @@ import * as StoredRun from "./StoredRun.ts"
  * @since 0.1.0
  */
 export interface Plan {
-  readonly runs: ReadonlyArray<{ readonly fence: Fence; readonly settlement: Settlement }>
+  readonly runs: ReadonlyArray<ClosedRun & { readonly fence: Fence }>
   readonly events: ReadonlyArray<NewEvent>
   readonly usage: Usage.RunUsage
-  readonly keepChildren: number
   readonly rootThreadId: ThreadId
 }
 
@@ -70,10 +72,13 @@ export const plan = Effect.fnUntraced(function*(
   }
   const first = order[0] as Closed
   return {
-    runs: order.map(({ fence, settlement }) => ({ fence, settlement })),
+    runs: order.map(({ fence, run, settlement }) => ({
+      fence,
+      settlement,
+      keepChildren: run.limits.childRetention
+    })),
     events: order.toReversed().flatMap((one) => eventsOf(one, closed, top.at)),
     usage: first.usage,
-    keepChildren: first.run.limits.childRetention,
     rootThreadId: first.run.rootThreadId
   }
 })
@@ -96,10 +101,19 @@ export const check: (store: RunStore["Service"], runId: string) => Effect.Effect
   })
 
 interface Closed {
+  /** How children ended that had settled before and had no result yet. */
+  readonly unheard: ReadonlyArray<Ended>
   readonly run: ActiveRun.ActiveRun
   readonly fence: Fence
   readonly outcome: Settled
   readonly settlement: Settlement
+  readonly usage: Usage.RunUsage
+}
+
+interface Ended {
+  readonly child: Pick<RunRow, "agentId" | "threadId" | "runId">
+  readonly call: ParentCall
+  readonly outcome: Settled
   readonly usage: Usage.RunUsage
 }
 
@@ -117,15 +131,22 @@ const closeOne = (
     const open = yield* OpenRun.decode(loaded)
     const { records, run } = open
     const transcript = StoredRun.transcript(open, notRun)
+    const unheard: Array<Ended> = []
     for (const child of settled) {
       if (records.results.has(resultKey(child.callKey ?? ""))) continue
-      Transcript.addChild(transcript, (yield* StoredRun.usage(child)).tree)
+      const usage = yield* StoredRun.usage(child)
+      Transcript.addChild(transcript, usage.tree)
+      // The run of a posture has ended with a pair of its own.
+      if (Announce.isDelegated(yield* OpenRun.place(child))) continue
+      const call = { key: child.callKey as CallKey, toolCallId: child.toolCallId ?? "" }
+      unheard.push({ child, call, outcome: yield* StoredRun.outcome(child), usage })
     }
     for (const child of closed.values()) {
       if (child.run.parentRunId === run.runId) Transcript.addChild(transcript, child.usage.tree)
     }
     const usage = Transcript.usage(transcript)
     return {
+      unheard,
       run,
       fence: ActiveRun.fence(run, loaded.epoch),
       outcome,
@@ -140,25 +161,33 @@ const closeOne = (
   })
 
 // Children end before their parents do.
-const eventsOf = (
-  { outcome, run, usage }: Closed,
-  closed: ReadonlyMap<string, Closed>,
-  at: number
-): ReadonlyArray<NewEvent> => {
-  const settled = Announce.settled(run, outcome, usage, at)
+const eventsOf = (one: Closed, closed: ReadonlyMap<string, Closed>, at: number): ReadonlyArray<NewEvent> => {
+  const { outcome, run, unheard, usage } = one
   const parent = run.parentRunId === undefined ? undefined : closed.get(run.parentRunId)
-  if (parent === undefined || run.call === undefined || Announce.isDelegated(run)) return settled
+  return [
+    ...unheard.map((ended) => taskSettled(run, ended, at)),
+    ...Announce.settled(run, outcome, usage, at),
+    ...(parent === undefined || run.call === undefined || Announce.isDelegated(run)
+      ? []
+      : [taskSettled(parent.run, { child: run, call: run.call, outcome, usage }, at)])
+  ]
+}
+
+const taskSettled = (
+  parent: ActiveRun.ActiveRun,
+  { call, child, outcome, usage }: Ended,
+  at: number
+): NewEvent => {
   const failure = childFailure(outcome)
-  const failed = failure === undefined ? {} : { failure }
-  return [...settled, {
-    ...ActiveRun.origin(parent.run),
+  return {
+    ...ActiveRun.origin(parent),
     _tag: "TaskSettled",
     at,
-    ...run.call,
-    subagent: run.agentId,
-    childThreadId: run.threadId,
-    childRunId: run.runId,
-    ...failed,
+    ...call,
+    subagent: child.agentId,
+    childThreadId: child.threadId as ThreadId,
+    childRunId: child.runId as RunId,
+    ...(failure === undefined ? {} : { failure }),
     usage: usage.tree
-  }]
+  }
 }

@@ -9,6 +9,7 @@ import * as Ids from "../values/Ids.ts"
 import { MemoryTables, type Run, type Thread } from "./MemoryTables.ts"
 import type {
   Answered,
+  ClosedRun,
   Events,
   Fence,
   Leased,
@@ -98,7 +99,7 @@ class MemoryRunStore {
   append(fence: Fence, batch: {
     readonly records: ReadonlyArray<Record>
     readonly events: Events
-    readonly close?: ReadonlyArray<{ readonly runId: string; readonly settlement: Settlement }>
+    readonly close?: ReadonlyArray<ClosedRun & { readonly runId: string }>
     readonly keepChildren?: number
   }) {
     return this.#fenced(fence, (run) => {
@@ -108,6 +109,7 @@ class MemoryRunStore {
         if (closed !== undefined && closed.row.state !== "Settled") this.#tables.settle(closed, settlement)
       }
       const sequence = this.#tables.emit(batch.events)
+      this.#pruneBelow(batch.close ?? [])
       if (batch.keepChildren !== undefined) this.#tables.prune(fence.threadId, batch.keepChildren)
       return sequence
     })
@@ -200,17 +202,17 @@ class MemoryRunStore {
   }
 
   close(
-    runs: ReadonlyArray<{ readonly fence: Fence; readonly settlement: Settlement }>,
-    events: Events,
-    keepChildren: number
+    runs: ReadonlyArray<ClosedRun & { readonly fence: Fence }>,
+    events: Events
   ) {
     return Effect.suspend(() => {
       const lost = runs.find(({ fence }) => !this.#holds(fence))
       if (lost !== undefined) return Effect.fail(new Fenced({ runId: lost.fence.runId }))
       for (const { fence, settlement } of runs) this.#tables.settle(this.#tables.get(fence.runId), settlement)
       const sequence = this.#tables.emit(events)
-      const top = this.#tables.find(runs[0]?.fence.runId ?? "")
-      if (top !== undefined) this.#tables.tidy(top, keepChildren)
+      const [top, ...below] = runs
+      this.#pruneBelow(below.map(({ fence, keepChildren }) => ({ runId: fence.runId, keepChildren })))
+      if (top !== undefined) this.#tables.tidy(this.#tables.get(top.fence.runId), top.keepChildren)
       return Effect.succeed(sequence)
     })
   }
@@ -226,6 +228,14 @@ class MemoryRunStore {
         .flatMap((run) => run.events.filter(({ sequence }) => sequence > after))
         .sort((a, b) => a.sequence - b.sequence)
     )
+  }
+
+  // What is deepest first: pruning a thread takes all below it.
+  #pruneBelow(closed: ReadonlyArray<{ readonly runId: string; readonly keepChildren: number }>): void {
+    for (const { keepChildren, runId } of closed.toReversed()) {
+      const run = this.#tables.find(runId)
+      if (run !== undefined) this.#tables.prune(run.row.threadId, keepChildren)
+    }
   }
 
   #fenced<A>(fence: Fence, write: (run: Run) => A): Effect.Effect<A, Fenced> {

@@ -133,6 +133,18 @@ export interface Settlement {
 }
 
 /**
+ * How a run is settled by another, and to how many its settled child threads
+ * are pruned then.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface ClosedRun {
+  readonly settlement: Settlement
+  readonly keepChildren: number
+}
+
+/**
  * Answers to store in one run. A run on the way to one that asked has none.
  *
  * @category models

@@ -26,6 +26,7 @@ import type * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type {
   Answered,
+  ClosedRun,
   Events,
   Fence,
   Leased,
@@ -114,15 +115,16 @@ export class RunStore extends Context.Service<RunStore, {
   readonly children: (runId: string) => Effect.Effect<ReadonlyArray<RunRow>, StoreError>
 
   /**
-   * Appends records. `close` settles failed children of this run in the same
-   * transaction. `keepChildren` then prunes settled child threads of this
+   * Appends records. `close` settles failed children of this run, and what is
+   * open below them, in the same transaction, and prunes the children of each.
+   * `keepChildren` then prunes settled child threads of this
    * thread down to that many, newest kept, among those whose result this run
    * or a settled one has.
    */
   readonly append: (fence: Fence, batch: {
     readonly records: ReadonlyArray<Record>
     readonly events: Events
-    readonly close?: ReadonlyArray<{ readonly runId: string; readonly settlement: Settlement }>
+    readonly close?: ReadonlyArray<ClosedRun & { readonly runId: string }>
     readonly keepChildren?: number
   }) => Effect.Effect<number, StoreError | Fenced>
 
@@ -166,7 +168,7 @@ export class RunStore extends Context.Service<RunStore, {
   /** Whether an instance other than the one that asks holds a thread. */
   readonly isHeld: (threadId: string, lease: LeaseRequest) => Effect.Effect<boolean, StoreError>
 
-  /** Marks a `Failed` run `Running` again, under its fence. */
+  /** Marks a run that is at rest `Running` again, under its fence. */
   readonly reopen: (fence: Fence, events: Events) => Effect.Effect<number, StoreError | Fenced>
 
   /**
@@ -193,11 +195,14 @@ export class RunStore extends Context.Service<RunStore, {
    */
   readonly seize: (runId: string, lease: LeaseRequest) => Effect.Effect<ReadonlyArray<LoadedRun>, StoreError>
 
-  /** Settles several runs of one tree in one transaction, each under its fence. */
+  /**
+   * Settles several runs of one tree, the top first, in one transaction, each
+   * under its fence, and prunes the children of each. A top whose thread was
+   * made for it goes altogether.
+   */
   readonly close: (
-    runs: ReadonlyArray<{ readonly fence: Fence; readonly settlement: Settlement }>,
-    events: Events,
-    keepChildren: number
+    runs: ReadonlyArray<ClosedRun & { readonly fence: Fence }>,
+    events: Events
   ) => Effect.Effect<number, StoreError | Fenced>
 
   /** Deletes a thread and everything below it. */

@@ -100,6 +100,11 @@ export const make = (
           if (closed !== undefined && closed.state !== "Settled") tables.settle(closed, settlement)
         }
         const sequence = tables.emit(batch.events, fence.runId, run)
+        // What is deepest first: pruning a thread takes all below it.
+        for (const { keepChildren, runId } of batch.close?.toReversed() ?? []) {
+          const closed = tables.place(runId)
+          if (closed !== undefined) tables.prune(closed.thread, keepChildren)
+        }
         if (batch.keepChildren !== undefined) tables.prune(run.thread, batch.keepChildren)
         return sequence
       }),
@@ -174,7 +179,7 @@ export const make = (
         return tree.map((run) => tables.loaded(run, tables.take(run.thread, lease)))
       }),
 
-    close: (runs, events, keepChildren) =>
+    close: (runs, events) =>
       commits.write("close", () => {
         const held = runs.map(({ fence }) => tables.held(fence))
         const lost = held.indexOf(undefined)
@@ -185,7 +190,10 @@ export const make = (
         if (top === undefined) return Result.succeed(0)
         const usages = usagesOf(runs.map(({ fence, settlement }) => ({ runId: fence.runId, settlement })))
         const sequence = tables.emit(events, runs[0]!.fence.runId, top, usages)
-        tables.tidy(top, keepChildren)
+        for (let index = places.length - 1; index > 0; index--) {
+          tables.prune(places[index]!.thread, runs[index]!.keepChildren)
+        }
+        tables.tidy(top, runs[0]!.keepChildren)
         return Result.succeed(sequence)
       }),
 

@@ -1,13 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import {
-  AgentBuilder,
-  Answer,
-  DelegateRuntime,
-  PostureRegistry,
-  RunStore,
-  ToolCatalog,
-  TypedAgent
-} from "@mandate/core"
+import { AgentBuilder, Answer, DelegateRuntime, PostureRegistry, RunStore } from "@mandate/core"
 import { Script, ScriptedModel, Step } from "@mandate/testing"
 import { Effect, Fiber, Layer } from "effect"
 import { backings } from "../support/Backings.ts"

@@ -166,11 +166,10 @@ describe("SqliteRunStore", () => {
       const settled = (usage: string) => ({ ...settlement(), usage })
       yield* store.close(
         [
-          { fence: parent, settlement: settled("{\"own\":1}") },
-          { fence: child, settlement: settled("{\"own\":2}") }
+          { fence: parent, settlement: settled("{\"own\":1}"), keepChildren: 16 },
+          { fence: child, settlement: settled("{\"own\":2}"), keepChildren: 16 }
         ],
-        events,
-        16
+        events
       )
 
       assert.deepStrictEqual((yield* store.events("t", 2)).map(({ json }) => json), events.map(({ json }) => json))

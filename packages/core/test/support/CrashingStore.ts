@@ -50,7 +50,7 @@ export const crashing = (inner: Store, n: number): CrashingStore => {
       settle: write((fence, settlement, events, keep) => inner.settle(fence, settlement, events, keep)),
       reopen: write((fence, events) => inner.reopen(fence, events)),
       seize: write((runId, lease) => inner.seize(runId, lease)),
-      close: write((runs, events, keep) => inner.close(runs, events, keep)),
+      close: write((runs, events) => inner.close(runs, events)),
       answer: write((threadId, lease, runs, events) => inner.answer(threadId, lease, runs, events)),
       isHeld: read((threadId, lease) => inner.isHeld(threadId, lease)),
       forget: write((threadId) => inner.forget(threadId)),

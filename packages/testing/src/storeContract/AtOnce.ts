@@ -5,7 +5,7 @@
  */
 import * as Effect from "effect/Effect"
 import { same } from "../contract/Violation.ts"
-import { by, event, keepAll, keys, named, record, settlement, upTo } from "./Rows.ts"
+import { by, closing, event, keepAll, keys, named, record, upTo } from "./Rows.ts"
 import type { Failure, Rule, Store } from "./Rule.ts"
 import * as Steps from "./Steps.ts"
 
@@ -100,9 +100,8 @@ const driven = Effect.fnUntraced(function*(store: Store, name: string): Effect.f
   yield* store.reopen({ ...parent, epoch: yield* Steps.take(store, name, by("three")) }, [])
   const [seized] = yield* store.seize(parent.runId, by("two"))
   yield* store.close(
-    [{ fence: { ...parent, epoch: seized?.epoch ?? 0 }, settlement: settlement() }],
-    [event(parent.runId, "closed")],
-    keepAll
+    [closing({ fence: { ...parent, epoch: seized?.epoch ?? 0 } }, keepAll)],
+    [event(parent.runId, "closed")]
   )
   yield* Steps.append(store, yield* Steps.open(store, name), "m/0")
   const all = JSON.stringify(yield* Steps.everything(store, [name]))

@@ -5,7 +5,7 @@
  */
 import * as Effect from "effect/Effect"
 import { same } from "../contract/Violation.ts"
-import { by, childOf, event, keepAll, named, newRun, record, running, settlement, ttl } from "./Rows.ts"
+import { by, childOf, closing, event, keepAll, named, newRun, record, running, settlement, ttl } from "./Rows.ts"
 import type { Rule } from "./Rule.ts"
 import * as Steps from "./Steps.ts"
 
@@ -29,9 +29,8 @@ export const rules: ReadonlyArray<Rule> = [
       const fences = [parent, child, failed]
       const ends = fences.map((_, index) => ({ ...settlement(`{"end":${index}}`), activeMillis: index + 0.5 }))
       const sequence = yield* store.close(
-        fences.map((fence, index) => ({ fence, settlement: ends[index]! })),
-        [event("t#0", "top closed"), event(child.runId, "child closed")],
-        keepAll
+        fences.map((fence, index) => closing({ fence }, keepAll, ends[index])),
+        [event("t#0", "top closed"), event(child.runId, "child closed")]
       )
 
       yield* same(
@@ -57,8 +56,8 @@ export const rules: ReadonlyArray<Rule> = [
       const last = yield* Steps.create(store, parent, "0.1")
       yield* state === "settled" ? Steps.settle(store, child) : Steps.take(store, child.threadId, by("two", ttl))
       for (const fences of [[parent, child, last], [child, parent, last], [parent, last, child]]) {
-        const runs = fences.map((fence) => ({ fence, settlement: settlement() }))
-        const close = store.close(runs, [event("t#0", "closed")], 1)
+        const runs = fences.map((fence) => closing({ fence }, 1))
+        const close = store.close(runs, [event("t#0", "closed")])
         yield* Steps.unchanged(store, "a refused close", ["t"], Steps.refused("close", child.runId, close))
       }
     })
@@ -69,14 +68,40 @@ export const rules: ReadonlyArray<Rule> = [
       const parent = yield* Steps.open(store, "t")
       for (const key of ["0.0", "0.1", "0.2"]) yield* Steps.finished(store, parent, key)
       const child = yield* Steps.create(store, parent, "0.3")
-      const runs = [parent, child].map((fence) => ({ fence, settlement: settlement() }))
-      yield* store.close(runs, [event(child.runId, "closed")], 2)
+      const runs = [parent, child].map((fence) => closing({ fence }, 2))
+      yield* store.close(runs, [event(child.runId, "closed")])
 
       yield* same(
         "the children",
         (yield* store.children("t#0")).map(({ callKey, state }) => [callKey, state]),
         [["0.2", "Settled"], ["0.3", "Settled"]]
       )
+    })
+  },
+  {
+    name: "prunes the children of every run that is closed, by that run's own bound",
+    check: Effect.fnUntraced(function*(store) {
+      const tree = Effect.fnUntraced(function*(threadId: string) {
+        const top = yield* Steps.open(store, threadId)
+        const child = yield* Steps.create(store, top, "0.0")
+        const below = yield* Effect.forEach(["0.0", "0.1", "0.2"], (key) => Steps.create(store, child, key))
+        return { top, runs: [child, ...below] }
+      })
+      const kept = (runId: string) => Effect.map(store.children(runId), (rows) => rows.map(({ callKey }) => callKey))
+      const closed = yield* tree("closed")
+      yield* store.close([closing({ fence: closed.top }, 1), ...closed.runs.map((fence) => closing({ fence }, 2))], [])
+      const appended = yield* tree("appended")
+      yield* store.append(appended.top, {
+        records: [record("t/0.0")],
+        events: [],
+        close: appended.runs.map(({ runId }) => closing({ runId }, 1)),
+        keepChildren: keepAll
+      })
+
+      yield* same("the children of what was closed", yield* kept("closed#0"), ["0.0"])
+      yield* same("those below them", yield* kept("closed#0/0.0#0"), ["0.1", "0.2"])
+      yield* same("the children of what appended", yield* kept("appended#0"), ["0.0"])
+      yield* same("those below what it closed", yield* kept("appended#0/0.0#0"), ["0.2"])
     })
   },
   {
@@ -92,8 +117,8 @@ export const rules: ReadonlyArray<Rule> = [
         records: [record("t/0.0")],
         events: [event("t#0", "task settled")],
         close: [
-          { runId: child.runId, settlement: settlement("{\"closed\":1}") },
-          { runId: below.runId, settlement: settlement("{\"closed\":2}") }
+          closing({ runId: child.runId }, keepAll, settlement("{\"closed\":1}")),
+          closing({ runId: below.runId }, keepAll, settlement("{\"closed\":2}"))
         ]
       })
 
@@ -119,7 +144,7 @@ export const rules: ReadonlyArray<Rule> = [
       yield* store.append(parent, {
         records: [record("t/0.1")],
         events: [event(child.runId, "closed")],
-        close: [{ runId: child.runId, settlement: settlement() }],
+        close: [closing({ runId: child.runId }, keepAll)],
         keepChildren: 1
       })
 
@@ -140,7 +165,7 @@ export const rules: ReadonlyArray<Rule> = [
       const exit = yield* Effect.exit(store.append(parent, {
         records: [record("t/0.0")],
         events: [event("t#0", "closed")],
-        close: [{ runId: "t#0/0.0#0", settlement: settlement() }]
+        close: [closing({ runId: "t#0/0.0#0" }, keepAll)]
       }))
       const after = yield* Steps.everything(store, ["t"])
       if (exit._tag === "Failure") return yield* same("what can be read after a failure", after, before)

@@ -6,7 +6,7 @@
 import type { RunRow } from "@mandate/core"
 import * as Effect from "effect/Effect"
 import { same } from "../contract/Violation.ts"
-import { by, childOf, event, keepAll, keys, named, newRun, running, settlement } from "./Rows.ts"
+import { by, childOf, closing, event, keepAll, keys, named, newRun, running, settlement } from "./Rows.ts"
 import type { Failure, Rule, Store } from "./Rule.ts"
 import * as Steps from "./Steps.ts"
 
@@ -128,8 +128,7 @@ export const rules = (): ReadonlyArray<Rule> => [
 
 const endings: { readonly [how: string]: (store: Store, fence: RunRow.Fence) => Effect.Effect<number, Failure> } = {
   settles: (store, fence) => store.settle(fence, settlement(), [event(fence.runId, "settled")], keepAll),
-  "is closed": (store, fence) =>
-    store.close([{ fence, settlement: settlement() }], [event(fence.runId, "closed")], keepAll)
+  "is closed": (store, fence) => store.close([closing({ fence }, keepAll)], [event(fence.runId, "closed")])
 }
 
 const isGone = Effect.fnUntraced(function*(

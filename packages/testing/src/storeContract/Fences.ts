@@ -6,7 +6,7 @@
 import type { RunRow, RunStore } from "@mandate/core"
 import * as Effect from "effect/Effect"
 import { holds, same } from "../contract/Violation.ts"
-import { by, childOf, event, keys, record, settlement, ttl } from "./Rows.ts"
+import { by, childOf, closing, event, keys, record, settlement, ttl } from "./Rows.ts"
 import type { Failure, Rule, Store } from "./Rule.ts"
 import * as Steps from "./Steps.ts"
 
@@ -36,7 +36,7 @@ const writes: { readonly [write: string]: Write } = {
     store.append(fence, {
       records: [record("late"), record("t/0.2")],
       events: [event(fence.runId, "late")],
-      close: [{ runId: `${fence.runId}/0.2#0`, settlement: settlement("late") }],
+      close: [closing({ runId: `${fence.runId}/0.2#0` }, 1, settlement("late"))],
       keepChildren: 1
     }),
   create: (store, fence) =>
@@ -47,7 +47,7 @@ const writes: { readonly [write: string]: Write } = {
     store.fail(fence, { outcome: "late", usage: "late", activeMillis: 99 }, [event(fence.runId, "late")]),
   settle: (store, fence) => store.settle(fence, settlement("late"), [event(fence.runId, "late")], 1),
   reopen: (store, fence) => store.reopen(fence, [event(fence.runId, "late")]),
-  close: (store, fence) => store.close([{ fence, settlement: settlement("late") }], [event(fence.runId, "late")], 1)
+  close: (store, fence) => store.close([closing({ fence }, 1, settlement("late"))], [event(fence.runId, "late")])
 }
 
 type Loss = (store: Store, fence: RunRow.Fence) => Effect.Effect<unknown, Failure>
@@ -67,7 +67,7 @@ const losses: { readonly [loss: string]: Loss } = {
       store.answer(fence.threadId, by("two"), [{ runId: fence.runId, records: [] }], [])
     ),
   "the run is settled": (store, fence) => Steps.settle(store, fence),
-  "the run was closed": (store, fence) => store.close([{ fence, settlement: settlement() }], [], 16),
+  "the run was closed": (store, fence) => store.close([closing({ fence }, 16)], []),
   "the thread has gone on to its next run": (store, fence) =>
     Effect.andThen(Steps.settle(store, fence), Steps.open(store, fence.threadId)),
   "the thread was deleted": (store, { threadId }) => store.forget(threadId)
@@ -120,7 +120,7 @@ const keepsSettled: Rule = {
     yield* Effect.exit(store.append(parent, {
       records: [],
       events: [],
-      close: [{ runId: child.runId, settlement: settlement("{\"second\":2}") }]
+      close: [closing({ runId: child.runId }, 16, settlement("{\"second\":2}"))]
     }))
 
     yield* same("the child", yield* store.load(child.runId), before)

@@ -110,6 +110,18 @@ export const settlement = (outcome = "{\"_tag\":\"Completed\"}"): RunRow.Settlem
 })
 
 /**
+ * A run that is settled by another.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const closing = <A extends object>(
+  run: A,
+  keepChildren: number,
+  ended = settlement()
+): A & RunRow.ClosedRun => ({ ...run, settlement: ended, keepChildren })
+
+/**
  * An event of a run.
  *
  * @category constructors

@@ -5,7 +5,7 @@
  */
 import * as Effect from "effect/Effect"
 import { same } from "../contract/Violation.ts"
-import { by, childOf, event, keepAll, keys, named, newRun, record, settlement, ttl, upTo } from "./Rows.ts"
+import { by, childOf, closing, event, keepAll, keys, named, newRun, record, settlement, ttl, upTo } from "./Rows.ts"
 import type { Rule, Store } from "./Rule.ts"
 import * as Steps from "./Steps.ts"
 
@@ -71,8 +71,8 @@ export const rules: ReadonlyArray<Rule<Pair>> = [
       yield* Steps.take(second, "t", by("two", ttl))
 
       yield* Steps.refused("append to the child", child.runId, Steps.late(first, child))
-      const runs = [parent, child].map((fence) => ({ fence, settlement: settlement() }))
-      yield* Steps.refused("close", "t#0", first.close(runs, [], keepAll))
+      const runs = [parent, child].map((fence) => closing({ fence }, keepAll))
+      yield* Steps.refused("close", "t#0", first.close(runs, []))
     })
   },
   {

@@ -55,14 +55,25 @@ export const writeFaults: Faults = {
   ),
   "prunes nothing when a run is closed": fault(
     "close: prunes the children of the first of its runs",
-    (store) => ({ close: (runs, events) => store.close(runs, events, 1_000) })
+    (store) => ({
+      close: (runs, events) => store.close(runs.map((run) => ({ ...run, keepChildren: 1_000 })), events)
+    })
+  ),
+  "prunes below no closed run but the first": fault(
+    "close: prunes the children of every run that is closed, by that run's own bound",
+    (store) => ({
+      close: ([first, ...rest], events) =>
+        first === undefined
+          ? store.close([], events)
+          : store.close([first, ...rest.map((run) => ({ ...run, keepChildren: 1_000 }))], events)
+    })
   ),
   "closes half a tree when the rest is lost": fault(
     "close: changes none of its runs if one of them is taken over",
     (store) => ({
-      close: (runs, events, keep) =>
+      close: (runs, events) =>
         Effect.map(
-          Effect.forEach(runs, (run, index) => store.close([run], index === 0 ? events : [], keep)),
+          Effect.forEach(runs, (run, index) => store.close([run], index === 0 ? events : [])),
           (numbers) => numbers[0] ?? 0
         )
     })

@@ -30,7 +30,7 @@ export const make = (inner: Store, onBegin: (n: number) => void, onEnd: (n: numb
     answer: write((threadId, lease, runs, events) => inner.answer(threadId, lease, runs, events)),
     release: write((holder) => inner.release(holder)),
     seize: write((runId, lease) => inner.seize(runId, lease)),
-    close: write((runs, events, keep) => inner.close(runs, events, keep)),
+    close: write((runs, events) => inner.close(runs, events)),
     forget: write((threadId) => inner.forget(threadId)),
     renew: (lease) => inner.renew(lease),
     isHeld: (threadId, lease) => inner.isHeld(threadId, lease),

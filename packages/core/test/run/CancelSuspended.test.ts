@@ -1,0 +1,120 @@
+import { assert, describe, it } from "@effect/vitest"
+import { AgentBuilder, Answer, MemoryRunStore, TypedAgent } from "@mandate/core"
+import { Script, ScriptedModel, Step } from "@mandate/testing"
+import { Effect, Fiber, Schema } from "effect"
+import * as Tool from "effect/ai/Tool"
+import * as Toolkit from "effect/ai/Toolkit"
+import { TestClock } from "effect/testing"
+import * as Trees from "../support/Trees.ts"
+import * as Waiting from "../support/Waiting.ts"
+
+const tools = Toolkit.make(Waiting.gated("pay", {}), Tool.make("work", { success: Schema.String }))
+const handlers = {
+  pay: () => Effect.succeed("paid"),
+  work: () => Effect.as(Effect.sleep("1 second"), "worked")
+}
+const grandchild = TypedAgent.text("grandchild", { description: "Pays" }).withTools(tools, handlers)
+const child = TypedAgent.text("child", { description: "Pays" }).withTools(tools, handlers).withSubagents([grandchild])
+const top = AgentBuilder.make("top").withTools(tools, handlers).withSubagents([child], { maxDepth: 2 })
+
+const paying = Script.each([Step.call("pay"), Step.text("paid")])
+const cancelled = { error: { reason: "Cancelled", message: "The subagent was cancelled" } }
+
+const lastOutputs = (agentId: string) =>
+  Effect.map(
+    Effect.flatMap(ScriptedModel.ScriptedModel, (model) => model.requestsOf(agentId)),
+    (requests) => Trees.outputs(requests.at(-1)!.request)
+  )
+
+describe("cancel of a child that waits for a person", () => {
+  it.effect("is the answer: the root goes on", () =>
+    Effect.gen(function*() {
+      const agent = yield* top.build()
+      yield* agent.run("Go", { threadId: "t" })
+      yield* agent.cancel("t", { child: "t#0/0.0" })
+      yield* TestClock.adjust("1 millis")
+
+      assert.deepStrictEqual((yield* agent.status("t")).status, { _tag: "Completed", answer: "done" })
+      assert.deepStrictEqual(yield* lastOutputs("top"), [cancelled])
+      assert.deepStrictEqual(yield* Trees.ends("t"), { "t#0": "Completed", "t#0/0.0#0": "Cancelled" })
+    }).pipe(Effect.provide(Trees.runtime({
+      top: [Step.textTask("child", "x"), Step.text("done")],
+      child: Script.optional(paying)
+    }))))
+
+  it.effect("is heard by the run that delegated to it, at any depth", () =>
+    Effect.gen(function*() {
+      const agent = yield* top.build()
+      yield* agent.run("Go", { threadId: "t" })
+      yield* agent.cancel("t", { child: "t#0/0.0#0/0.0" })
+      yield* TestClock.adjust("1 millis")
+
+      assert.deepStrictEqual((yield* agent.status("t")).status, { _tag: "Completed", answer: "done" })
+      assert.deepStrictEqual(yield* lastOutputs("child"), [cancelled])
+      assert.deepStrictEqual(yield* lastOutputs("top"), [{ report: "went on" }])
+    }).pipe(Effect.provide(Trees.runtime({
+      top: [Step.textTask("child", "x"), Step.text("done")],
+      child: [Step.textTask("grandchild", "x"), Step.text("went on")],
+      grandchild: Script.optional(paying)
+    }))))
+
+  it.effect("leaves what else is pending as it is", () =>
+    Effect.gen(function*() {
+      const agent = yield* top.build()
+      yield* agent.run("Go", { threadId: "t" })
+      yield* agent.cancel("t", { child: "t#0/0.0" })
+      yield* TestClock.adjust("1 millis")
+      const { status } = yield* agent.status("t")
+      const heard = Trees.tagged(yield* Trees.durableEvents("t"), "TaskSettled")
+      const result = yield* agent.resume("t", [Answer.approve("0.1:child~0.0:approval0")])
+
+      assert.deepStrictEqual(heard.map(({ childRunId }) => String(childRunId)), ["t#0/0.0#0"])
+      assert.deepStrictEqual(
+        status._tag === "Suspended" && status.pending.map(({ id }) => String(id)),
+        ["0.1:child~0.0:approval0"]
+      )
+      assert.deepStrictEqual(result.status, { _tag: "Completed", answer: "done" })
+      assert.deepStrictEqual(yield* lastOutputs("top"), [cancelled, { report: "paid" }])
+    }).pipe(Effect.provide(Trees.runtime({
+      top: [Step.calls(Step.textTask("child", "x"), Step.textTask("child", "x")), Step.text("done")],
+      child: Script.optional(paying)
+    }))))
+
+  it.effect.each([["t#0/0.0", [cancelled, "worked"]], ["t#0/0.0#0/0.0", [{ report: "went on" }, "worked"]]] as const)(
+    "is the answer too while its siblings work: %s",
+    ([cancel, outputs]) =>
+      Effect.gen(function*() {
+        const agent = yield* top.build()
+        const running = yield* Effect.forkChild(agent.run("Go", { threadId: "t" }), { startImmediately: true })
+        yield* TestClock.adjust("500 millis")
+        yield* agent.cancel("t", { child: cancel })
+        yield* TestClock.adjust("500 millis")
+        const result = yield* Fiber.join(running)
+
+        assert.deepStrictEqual(result.status, { _tag: "Completed", answer: "done" })
+        assert.deepStrictEqual(yield* lastOutputs("top"), outputs)
+      }).pipe(Effect.provide(Trees.runtime({
+        top: [Step.calls(Step.textTask("child", "x"), Step.call("work")), Step.text("done")],
+        child: Script.optional([Step.textTask("grandchild", "x"), Step.text("went on")]),
+        grandchild: Script.optional(paying)
+      })))
+  )
+
+  it.effect("is heard after a recovery when an agent of another shape cancelled it", () => {
+    const changed = top.withTools(Toolkit.make(Tool.make("new")), { new: () => Effect.void })
+    return Effect.gen(function*() {
+      const { next } = yield* Waiting.processes(MemoryRunStore.make(), {
+        top: [Step.textTask("child", "x"), Step.text("done")],
+        child: Script.optional(paying)
+      })
+      yield* next(Effect.flatMap(top.build(), (agent) => agent.run("Go", { threadId: "t" })))
+      yield* next(Effect.flatMap(changed.build(), (agent) => agent.cancel("t", { child: "t#0/0.0" })))
+      const [status, result] = yield* next(
+        Effect.flatMap(top.build(), (agent) => Effect.all([agent.status("t"), agent.recover("t")]))
+      )
+
+      assert.deepStrictEqual(status.status, { _tag: "Suspended", pending: [] })
+      assert.deepStrictEqual(result.status, { _tag: "Completed", answer: "done" })
+    }).pipe(Effect.scoped)
+  })
+})

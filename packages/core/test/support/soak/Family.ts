@@ -1,0 +1,83 @@
+/** The agents of a case, and how a run of them is started and gone on with. */
+import {
+  AgentBuilder,
+  type AgentDefinitionError,
+  type Mandate,
+  type ModelRegistry,
+  type Runs,
+  TypedAgent
+} from "@mandate/core"
+import { Effect, Schedule, Schema } from "effect"
+import type { AgentPlan, Case } from "./Case.ts"
+import * as SoakTools from "./SoakTools.ts"
+
+/** What a case needs of an agent, whatever its face is. */
+export interface Face extends Omit<Runs.Runs<never, unknown, unknown>, "run" | "start" | "stream" | "id"> {
+  readonly run: (threadId: string) => ReturnType<Runs.Runs<never, unknown, unknown>["run"]>
+}
+
+const Report = Schema.Struct({ facts: Schema.Array(Schema.String) })
+const Topic = Schema.Struct({ topic: Schema.String })
+
+/** Compiles the family of a case onto the runtime in the context. */
+export const bind = (
+  plan: Case,
+  watch: SoakTools.Watch
+): Effect.Effect<Face, AgentDefinitionError.AgentDefinitionError, Mandate.Mandate | ModelRegistry.ModelRegistry> => {
+  const handlers = SoakTools.handlers(watch)
+  const { root } = plan
+  if (plan.face === "Agent") {
+    const agent = configured(AgentBuilder.make(root.id), root, handlers)
+    return root.kind === "text"
+      ? Effect.map(agent.build(), (built) => face(built, "Go"))
+      : Effect.map(agent.withOutput(Report).build(), (built) => face(built, "Go"))
+  }
+  return root.kind === "text"
+    ? Effect.map(textAgent(root, handlers).bind(), (bound) => face(bound, { description: "Go" }))
+    : Effect.map(typedAgent(root, handlers).bind(), (bound) => face(bound, { topic: "Go" }))
+}
+
+const face = <I, A, O>(runs: Runs.Runs<I, A, O>, input: I): Face => ({
+  ...runs,
+  run: (threadId) => runs.run(input, { threadId })
+})
+
+type Handlers = ReturnType<typeof SoakTools.handlers>
+
+const textAgent = (plan: AgentPlan, handlers: Handlers) =>
+  configured(TypedAgent.text(plan.id, { description: `Does ${plan.id}` }), plan, handlers)
+
+const typedAgent = (plan: AgentPlan, handlers: Handlers) =>
+  configured(
+    TypedAgent.make(plan.id, { description: `Does ${plan.id}`, input: Topic, report: Report }),
+    plan,
+    handlers
+  )
+
+const subagentsOf = (plan: AgentPlan, handlers: Handlers): ReadonlyArray<TypedAgent.TypedAgent<any, any>> =>
+  plan.subagents.map((subagent) =>
+    subagent.kind === "text" ? textAgent(subagent, handlers) : typedAgent(subagent, handlers)
+  )
+
+/** The methods that both kinds of definition have, each giving its own kind. */
+interface Definition<Self> {
+  readonly withTools: (toolkit: typeof SoakTools.toolkit, handlers: Handlers) => Self
+  readonly withSubagents: (
+    subagents: ReadonlyArray<TypedAgent.TypedAgent<any, any>>,
+    config: AgentPlan["bounds"]
+  ) => Self
+  readonly withMaxSteps: (maxSteps: number) => Self
+  readonly withReasks: (reasks: number) => Self
+  readonly withRetry: (schedule: Schedule.Schedule<unknown>) => Self
+  readonly withBudget: (budget: AgentPlan["budget"]) => Self
+  readonly withChildFailure: (policy: AgentPlan["policy"]) => Self
+}
+
+const configured = <Self extends Definition<Self>>(definition: Self, plan: AgentPlan, handlers: Handlers): Self =>
+  definition.withTools(SoakTools.toolkit, handlers)
+    .withSubagents(subagentsOf(plan, handlers), plan.bounds)
+    .withMaxSteps(plan.maxSteps)
+    .withReasks(plan.reasks)
+    .withRetry(Schedule.recurs(plan.retries))
+    .withBudget(plan.budget)
+    .withChildFailure(plan.policy)
