@@ -7,6 +7,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { Json } from "./Json.ts"
 import * as JsonWalk from "./JsonWalk.ts"
+import * as Utf8 from "./Utf8.ts"
 
 /**
  * A value has no canonical JSON form. `path` says where, and `expected` what
@@ -59,9 +60,12 @@ export const make = (value: unknown): Result.Result<Json, NoCanonicalForm> => {
   const copied = Result.try({ try: () => copy(value, [], budget), catch: () => found("a value that can be read") })
   return Result.mapError(
     Result.flatMap(copied, (result) => result),
-    ({ expected, path }) => new NoCanonicalForm({ path: JsonWalk.pathText(path), expected })
+    ({ expected, path }) => new NoCanonicalForm({ path: Utf8.cut(JsonWalk.pathText(path), maxPathBytes), expected })
   )
 }
+
+// Names are the caller's, of any length.
+const maxPathBytes = 200
 
 interface Found {
   readonly path: ReadonlyArray<string>
