@@ -53,6 +53,10 @@ describe("import \"@mandate/core\"", () => {
     assert.isTrue((await loadedBy("@mandate/core/postures")).some(isYaml))
   })
 
+  it("leaves effect/persistence to \"@mandate/core/persistence\"", async () => {
+    assert.include(await loadedBy("@mandate/core/persistence"), "effect/dist/persistence/Persistence.js")
+  })
+
   it.each(["cluster", "persistence", "rpc", "sql", "workflow"])("loads nothing of effect/%s", async (folder) => {
     assert.deepStrictEqual(within(await core, folder), [])
   })

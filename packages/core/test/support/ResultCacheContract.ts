@@ -1,5 +1,5 @@
 /** What every result cache keeps, over any backing. */
-import { assert, it } from "@effect/vitest"
+import { assert, type it } from "@effect/vitest"
 import { CachedResult, ResultCache } from "@mandate/core"
 import { Duration, Effect, type Layer, Option } from "effect"
 
