@@ -57,7 +57,7 @@ describe("EqualCalls", () => {
 
   it.effect.each(ends)(
     "let each follower run by itself, all at once, where the leader %s",
-    ([, leader]) =>
+    ([, leader, end]) =>
       Effect.gen(function*() {
         const calls = EqualCalls.make<string>()
         const first = yield* fork(Effect.exit(calls.run(call("first"), leader)))
