@@ -43,6 +43,10 @@ export interface Options {
  * wrote in another form, is a miss and is removed. Whoever can write to the
  * storage can answer for agents.
  *
+ * The Redis client of the example keeps commands that it cannot send, so that
+ * each would wait its time while the server is gone. `disableOfflineQueue` makes
+ * them misses at once.
+ *
  * **Example** (Results in Redis)
  *
  * ```ts
@@ -53,7 +57,7 @@ export interface Options {
  *
  * export const cache = ResultCachePersistence.layer({ timeToLive: "1 hour" }).pipe(
  *   Layer.provide(Persistence.layerBackingRedis),
- *   Layer.provide(NodeRedis.layer({ url: "redis://localhost:6379" }))
+ *   Layer.provide(NodeRedis.layer({ url: "redis://localhost:6379", disableOfflineQueue: true }))
  * )
  * ```
  *

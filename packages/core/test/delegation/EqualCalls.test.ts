@@ -182,15 +182,37 @@ describe("EqualCalls under interruption", () => {
     )
   }
 
-  it.effect("leave nothing behind of a call that is interrupted before it begins", () =>
+  // What reads a call interrupts it, in the midst of its entering the tables.
+  const interruptedWhenRead = (id: string, field: "id" | "within") =>
+    Effect.withFiber((fiber) => {
+      const entering = { key: "k", id, within: [] }
+      Object.defineProperty(entering, field, {
+        get: () => {
+          fiber.interruptUnsafe()
+          return field === "id" ? id : []
+        }
+      })
+      return Effect.succeed(entering)
+    })
+
+  it.effect("leave nothing behind of a leader that is interrupted while it enters", () =>
+    Effect.gen(function*() {
+      const calls = EqualCalls.make<string>()
+      const exit = yield* Fiber.await(
+        yield* fork(Effect.flatMap(interruptedWhenRead("a", "id"), (entering) => calls.run(entering, sharing("a"))))
+      )
+
+      assert.isTrue(Exit.hasInterrupts(exit))
+      assert.deepStrictEqual(calls.counts(), none)
+    }))
+
+  it.effect("leave nothing behind of a follower that is interrupted while it enters", () =>
     Effect.gen(function*() {
       const calls = EqualCalls.make<string>()
       const leader = yield* fork(calls.run(call("a"), sharing("a", second)))
-      const late = Effect.uninterruptible(Effect.andThen(
-        Effect.withFiber((fiber) => Effect.sync(() => fiber.interruptUnsafe())),
-        Effect.interruptible(calls.run(call("b"), sharing("b")))
-      ))
-      const exit = yield* Effect.exit(Fiber.join(yield* fork(late)))
+      const exit = yield* Fiber.await(
+        yield* fork(Effect.flatMap(interruptedWhenRead("b", "within"), (entering) => calls.run(entering, sharing("b"))))
+      )
 
       assert.isTrue(Exit.hasInterrupts(exit))
       assert.deepStrictEqual(calls.counts(), { leading: 1, waiting: 0 })
@@ -275,7 +297,7 @@ interface Tree extends Schema.Schema.Type<typeof Level3> {
 describe("EqualCalls of any kind", () => {
   it.effect.prop(
     "have one leader at a time, whose end alone decides about those that wait",
-    { arrivals: Arbitrary.array(Arbitrary.schema(Arrival), { maxLength: 8 }) },
+    { arrivals: Arbitrary.array(Arbitrary.schema(Arrival), { minLength: 2, maxLength: 12 }) },
     ({ arrivals }) =>
       Effect.gen(function*() {
         const calls = EqualCalls.make<string>()
@@ -335,7 +357,7 @@ describe("EqualCalls of any kind", () => {
 
   it.effect.prop(
     "all end, however they are inside of each other",
-    { roots: Arbitrary.array(Arbitrary.schema(Level1), { maxLength: 4 }) },
+    { roots: Arbitrary.array(Arbitrary.schema(Level1), { minLength: 2, maxLength: 5 }) },
     ({ roots }) =>
       Effect.gen(function*() {
         const calls = EqualCalls.make<string>({ maxWait: "1000 days" })

@@ -97,6 +97,24 @@ describe.skipIf(!RedisServer.isInstalled)("a result cache on Redis", { timeout: 
       assert.isTrue(lines.some((line) => line.includes("runs go on without it")))
     }).pipe(Effect.scoped))
 
+  it.live("misses at once without a server, where the client keeps no commands for later", () =>
+    Effect.gen(function*() {
+      const server = yield* RedisServer.make
+      const cache = ResultCachePersistence.layer().pipe(
+        Layer.provide(Persistence.layerBackingRedis),
+        Layer.provide(NodeRedis.layer({ url: server.url, disableOfflineQueue: true }))
+      )
+      const services = yield* Layer.build(Layer.fresh(cache)).pipe(Effect.provide(FaultyBacking.logging([])))
+      const found = yield* Effect.acquireUseRelease(
+        server.kill,
+        () => Effect.provide(timed(read("a")), services),
+        () => server.start
+      ).pipe(Effect.provide(FaultyBacking.logging([])))
+
+      assert.isUndefined(found.value)
+      assert.isBelow(found.millis, 1000)
+    }).pipe(Effect.scoped))
+
   it.live("waits only its time for a server that hangs, and finds its entries when it goes on", () =>
     Effect.gen(function*() {
       const lines: Array<string> = []

@@ -65,7 +65,10 @@ const model = (capacity: number) => {
 describe("ResultCache.layerMemory", () => {
   it.effect.prop(
     "drops the entries that were not used for longest, however it is used",
-    { capacity: Schema.Literals([1, 2, 3, 4]), steps: Arbitrary.array(Arbitrary.schema(Step), { maxLength: 40 }) },
+    {
+      capacity: Schema.Literals([1, 2, 3, 4]),
+      steps: Arbitrary.array(Arbitrary.schema(Step), { minLength: 20, maxLength: 60 })
+    },
     ({ capacity, steps }) =>
       Effect.gen(function*() {
         const cache = yield* ResultCache.ResultCache
@@ -93,6 +96,16 @@ describe("ResultCache.layerMemory", () => {
         }
       }).pipe(Effect.provide(ResultCache.layerMemory({ capacity })))
   )
+
+  it.effect("uses an entry by reading it", () =>
+    Effect.gen(function*() {
+      yield* write("a", "a")
+      yield* write("b", "b")
+      yield* read("a")
+      yield* write("c", "c")
+
+      assert.deepStrictEqual(yield* Effect.forEach(["a", "b", "c"], read), ["a", undefined, "c"])
+    }).pipe(Effect.provide(ResultCache.layerMemory({ capacity: 2 }))))
 
   it.effect("keeps 256 entries unless it is told otherwise", () =>
     Effect.gen(function*() {
@@ -185,6 +198,30 @@ describe("ResultCache.make", () => {
         for (const line of lines) assert.include(line, reason)
       })
   )
+
+  it.effect("gives a miss where the storage is no effect at all", () =>
+    Effect.gen(function*() {
+      const broken = (): never => {
+        throw new Error("no connection")
+      }
+      const lines: Array<string> = []
+      const cache = ResultCache.make({ read: broken, write: broken, remove: broken, clear: Effect.suspend(broken) })
+      const found = yield* everything.pipe(
+        Effect.provideService(ResultCache.ResultCache, cache),
+        Effect.provide(FaultyBacking.logging(lines))
+      )
+
+      assert.deepStrictEqual(found, Option.none())
+      assert.lengthOf(lines, 3)
+    }))
+
+  it.effect("does not send what is too large", () =>
+    Effect.gen(function*() {
+      const { backing, cache } = yield* faulty
+      yield* cache.set(key("a"), CachedResult.success("x".repeat(CachedResult.maxResultBytes)))
+
+      assert.deepStrictEqual([...backing.entries], [])
+    }))
 
   it.effect("logs a kind again when an hour has passed", () =>
     Effect.gen(function*() {
