@@ -1,15 +1,18 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AgentBuilder, Answer, MemoryRunStore, TypedAgent } from "@mandate/core"
+import { AgentBuilder, Answer, RunStore, TypedAgent } from "@mandate/core"
 import { Step } from "@mandate/testing"
 import { Effect, Schema } from "effect"
 import * as Tool from "effect/ai/Tool"
 import * as Toolkit from "effect/ai/Toolkit"
+import { backings } from "../support/Backings.ts"
+import * as Results from "../support/Results.ts"
+import * as Trees from "../support/Trees.ts"
 import * as Waiting from "../support/Waiting.ts"
 
 const Lookup = Tool.make("lookup", { parameters: Schema.Struct({ q: Schema.String }), success: Schema.String })
 const Rename = Waiting.gated("rename", { to: Schema.String })
 
-describe("C02 Approving inside a child goes on with the child", () => {
+describe.each(backings)("C02 Approving inside a child goes on with the child, in $name", ({ place }) => {
   it.effect("C02 what the child did before is not done again, in a new process", () =>
     Effect.gen(function*() {
       const ran: Array<string> = []
@@ -18,7 +21,8 @@ describe("C02 Approving inside a child goes on with the child", () => {
         rename: ({ to }) => Effect.as(Effect.sync(() => ran.push(`rename ${to}`)), "renamed")
       })
       const parent = AgentBuilder.make("parent").withSubagents([child])
-      const { model, next } = yield* Waiting.processes(MemoryRunStore.make(), {
+      const home = yield* place
+      const { model, next } = yield* Waiting.processes(home, {
         parent: [Step.calls(Step.textTask("child", "Rename it")), Step.text("done")],
         child: [
           Step.calls(Step.call("lookup", { q: "a" })),
@@ -28,18 +32,25 @@ describe("C02 Approving inside a child goes on with the child", () => {
       })
 
       const first = yield* next(Effect.flatMap(parent.build(), (agent) => agent.run("Go", { threadId: "t" })))
-      const pending = first.status._tag === "Suspended" ? first.status.pending : []
+      const ranBefore = [...ran]
+      const { status } = yield* next(Effect.flatMap(parent.build(), (agent) => agent.status("t")))
+      const pending = status._tag === "Suspended" ? status.pending : []
       const second = yield* next(
         Effect.flatMap(parent.build(), (agent) => agent.resume("t", pending.map(({ id }) => Answer.approve(id))))
       )
 
+      assert.strictEqual(first.status._tag, "Suspended")
+      assert.deepStrictEqual(ranBefore, ["lookup a"])
       assert.deepStrictEqual({ ...second.status }, { _tag: "Completed", answer: "done" })
       assert.deepStrictEqual(ran, ["lookup a", "rename b"])
-      assert.lengthOf(yield* model.requestsOf("child"), 3)
-      const reports = (yield* model.requestsOf("parent"))[1]?.request.messages.at(-1)
-      assert.deepStrictEqual(
-        reports?.role === "tool" ? reports.content.map(({ output }) => output.value) : [],
-        [{ report: "renamed to b" }]
-      )
+      const asked = yield* model.requestsOf("child")
+      assert.deepStrictEqual(asked.map(({ call }) => call.step), [0, 1, 2])
+      assert.deepStrictEqual(Results.all(asked[2]!.request.messages).map(({ value }) => value), ["found", "renamed"])
+      const [, last] = yield* model.requestsOf("parent")
+      assert.deepStrictEqual(Results.all(last!.request.messages), [Results.reported("task", "renamed to b")])
+      assert.lengthOf(yield* model.requestsOf("parent"), 2)
+      const events = yield* Effect.provideService(Trees.durableEvents("t"), RunStore.RunStore, yield* home)
+      assert.lengthOf(Trees.tagged(events, "TaskStarted"), 1)
+      assert.lengthOf(Trees.tagged(events, "TaskSettled"), 1)
     }))
 })

@@ -1,13 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AgentBuilder, Answer, MemoryRunStore, TypedAgent } from "@mandate/core"
+import { AgentBuilder, Answer, TypedAgent } from "@mandate/core"
 import { Script, Step } from "@mandate/testing"
 import { Effect, Schema } from "effect"
 import * as Toolkit from "effect/ai/Toolkit"
+import { backings } from "../support/Backings.ts"
+import * as Results from "../support/Results.ts"
 import * as Waiting from "../support/Waiting.ts"
 
 const Draw = Waiting.gated("draw", { shape: Schema.String })
 
-describe("C03 Two children that wait at once", () => {
+describe.each(backings)("C03 Children that wait at once, in $name", ({ place }) => {
   it.effect("C03 have ids of their own, and one answer moves one child", () =>
     Effect.gen(function*() {
       const drawn: Array<string> = []
@@ -15,7 +17,7 @@ describe("C03 Two children that wait at once", () => {
         draw: ({ shape }) => Effect.as(Effect.sync(() => drawn.push(shape)), "drawn")
       })
       const parent = AgentBuilder.make("parent").withSubagents([artist], { maxConcurrentChildren: 1 })
-      const { model, next } = yield* Waiting.processes(MemoryRunStore.make(), {
+      const { model, next } = yield* Waiting.processes(yield* place, {
         parent: [
           Step.calls(...["circle", "square", "triangle"].map((shape) => Step.textTask("artist", shape))),
           Step.text("done")
@@ -24,6 +26,7 @@ describe("C03 Two children that wait at once", () => {
       })
       const resume = (...answers: ReadonlyArray<Answer.Answer>) =>
         next(Effect.flatMap(parent.build(), (agent) => agent.resume("t", answers)))
+      const asked = Effect.map(model.requestsOf("artist"), (all) => all.map(({ call }) => call.call?.key))
       const ids = (status: { readonly _tag: string; readonly pending?: ReadonlyArray<{ readonly id: string }> }) =>
         status.pending?.map(({ id }) => id)
 
@@ -37,8 +40,10 @@ describe("C03 Two children that wait at once", () => {
       const second = yield* resume(Answer.approve("0.1:child~0.0:approval0"))
       assert.deepStrictEqual(ids(second.status), ["0.0:child~0.0:approval0", "0.2:child~0.0:approval0"])
       assert.deepStrictEqual(drawn, ["square"])
-      assert.lengthOf(yield* model.requestsOf("artist"), 4)
+      assert.deepStrictEqual(yield* asked, ["0.0", "0.1", "0.2", "0.1"])
       assert.lengthOf(yield* model.requestsOf("parent"), 1)
+      const { status } = yield* next(Effect.flatMap(parent.build(), (agent) => agent.status("t")))
+      assert.deepStrictEqual(status, second.status)
 
       const third = yield* resume(
         Answer.reject("0.0:child~0.0:approval0", "no circles"),
@@ -48,16 +53,23 @@ describe("C03 Two children that wait at once", () => {
       assert.deepStrictEqual(drawn, ["square", "triangle"])
       const circle = (yield* model.requestsOf("artist")).filter(({ call }) => call.call?.key === "0.0").at(-1)
       assert.include(JSON.stringify(circle?.request.messages.at(-1)), "no circles")
+      assert.deepStrictEqual(yield* asked, ["0.0", "0.1", "0.2", "0.1", "0.0", "0.2"])
+      const [, last] = yield* model.requestsOf("parent")
+      assert.deepStrictEqual(
+        Results.last(last?.request),
+        ["circle", "square", "triangle"].map((shape) => Results.reported("task", `the ${shape}`))
+      )
       assert.deepStrictEqual(third.usage.tree.modelCalls, 8)
     }))
 
   it.effect("C03 an answer to what is not pending refuses all, and writes nothing", () =>
     Effect.gen(function*() {
-      const store = MemoryRunStore.make()
+      const home = yield* place
+      const store = yield* home
       const artist = TypedAgent.text("artist", { description: "Draws" }).withTools(Toolkit.make(Draw), {
         draw: () => Effect.succeed("drawn")
       })
-      const { next } = yield* Waiting.processes(store, {
+      const { next } = yield* Waiting.processes(home, {
         artist: [Step.calls(Step.call("draw", { shape: "circle" }), Step.call("draw", { shape: "square" }))]
       })
       yield* next(Effect.flatMap(artist.bind(), (bound) => bound.run({ description: "x" }, { threadId: "t" })))
