@@ -1,10 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AgentBuilder, Answer, Mandate, ModelRegistry, ToolContext, TypedAgent } from "@mandate/core"
-import { ScriptedModel, Step, StrictProvider } from "@mandate/testing"
+import { AgentBuilder, Answer, ModelRegistry, type ModelRequest, ToolContext, TypedAgent } from "@mandate/core"
+import { ScriptedModel, Step } from "@mandate/testing"
 import { Effect, Layer, Schema, SchemaGetter } from "effect"
 import * as Tool from "effect/ai/Tool"
 import * as Toolkit from "effect/ai/Toolkit"
+import { type Backing, backings } from "../support/Backings.ts"
 import * as Results from "../support/Results.ts"
+import * as Waiting from "../support/Waiting.ts"
 
 const answer = { status: "open", summary: "The gate is open." } as const
 
@@ -12,8 +14,15 @@ const answer = { status: "open", summary: "The gate is open." } as const
 const Read = Tool.make("read", { parameters: Schema.Struct({ status: Schema.Int }), success: Schema.String })
 const Ask = Tool.make("ask", { parameters: Schema.Struct({ status: Schema.Int }), success: Schema.String })
 
-/** A lead and its typed clerk, who reads, asks a person and reports; `reports` counts what is decoded as a report. */
-const setUp = (native: boolean, ...firstTurns: ReadonlyArray<Step.Step>) => {
+/**
+ * A lead and its typed clerk, who reads, asks a person and reports; `reports` counts what is decoded as a report. Each verb
+ * runs in a process of its own.
+ */
+const setUp = Effect.fnUntraced(function*(
+  { place }: Backing,
+  native: boolean,
+  ...firstTurns: ReadonlyArray<Step.Step>
+) {
   const counts = { reports: 0, handled: [] as Array<unknown> }
   const Summary = Schema.String.pipe(Schema.decodeTo(Schema.String, {
     decode: SchemaGetter.transform((summary: string) => {
@@ -32,7 +41,7 @@ const setUp = (native: boolean, ...firstTurns: ReadonlyArray<Step.Step>) => {
       Effect.map(ToolContext.ask(`Is ${status} right?`, { answer: Schema.Boolean }), (isRight) => `${isRight}`)
   })
   const lead = AgentBuilder.make("lead").withSubagents([clerk])
-  const model = ScriptedModel.make({
+  const model = yield* ScriptedModel.make({
     lead: [Step.taskOf(clerk, { gate: "north" }), Step.text("done")],
     clerk: [
       ...firstTurns,
@@ -41,36 +50,34 @@ const setUp = (native: boolean, ...firstTurns: ReadonlyArray<Step.Step>) => {
       native ? Step.text(JSON.stringify(answer)) : Step.report(answer)
     ]
   })
-  const layers = Layer.unwrap(Effect.map(model, (scripted) =>
-    Layer.mergeAll(
-      Mandate.layerMemory,
-      StrictProvider.layer(Layer.merge(
-        ScriptedModel.layerOf(scripted),
-        Layer.succeed(ModelRegistry.ModelRegistry, {
-          get: () => Effect.succeed({ ...scripted.client, structuredAnswers: native })
-        })
-      ))
-    )))
-  return { counts, lead, layers }
-}
+  const registry = Layer.merge(
+    ScriptedModel.layerOf(model),
+    Layer.succeed(ModelRegistry.ModelRegistry, {
+      get: () => Effect.succeed({ ...model.client, structuredAnswers: native })
+    })
+  )
+  const { next } = Waiting.processesOf(yield* place, model, registry)
+  return {
+    counts,
+    model,
+    requests: Effect.map(model.requestsOf("clerk"), (all) => all.map(({ request }) => request)),
+    run: next(Effect.flatMap(lead.build(), (agent) => agent.run("Go", { threadId: "t" }))),
+    resume: (answer: Answer.Answer) => next(Effect.flatMap(lead.build(), (agent) => agent.resume("t", [answer])))
+  }
+})
 
-const requests = Effect.flatMap(
-  ScriptedModel.ScriptedModel,
-  (model) => Effect.map(model.requestsOf("clerk"), (all) => all.map(({ request }) => request))
-)
+const combinations = backings.flatMap((backing) => [false, true].map((native) => ({ backing, native })))
 
-describe("C11 The schema of the answer beside the tools of a child", () => {
-  for (const native of [false, true]) {
-    const way = native ? "a native answer" : "submit_report"
-
-    it.effect(`C11 with ${way} the child reads, asks and then reports, and every turn has both tools and the demand`, () => {
-      const { counts, layers, lead } = setUp(native)
-      return Effect.gen(function*() {
-        const agent = yield* lead.build()
-        const first = yield* agent.run("Go", { threadId: "t" })
-        const ids = first.status._tag === "Suspended" ? first.status.pending.map(({ id }) => id) : []
+describe.each(combinations)(
+  "C11 The schema of the answer beside the tools of a child, in $backing.name, native: $native",
+  ({ backing, native }) => {
+    it.effect("C11 the child reads, asks and then reports, and every turn has both tools and the demand", () =>
+      Effect.gen(function*() {
+        const { counts, model, requests, resume, run } = yield* setUp(backing, native)
+        const first = yield* run
+        const ids = first.status._tag === "Suspended" ? first.status.pending.map(({ id }) => String(id)) : []
         const before = { ...counts, requests: (yield* requests).length }
-        const last = yield* agent.resume("t", ids.map((id) => Answer.reply(id, Schema.Boolean, true)))
+        const last = yield* resume(Answer.reply(ids[0]!, Schema.Boolean, true))
 
         assert.deepStrictEqual(ids, ["0.0:child~1.0:question0"])
         assert.deepStrictEqual(before, { reports: 0, handled: [{ status: 1 }], requests: 2 })
@@ -87,32 +94,28 @@ describe("C11 The schema of the answer beside the tools of a child", () => {
           assert.deepStrictEqual(shown, ["auto", tools])
           assert.strictEqual(request.answer !== undefined, native)
           assert.hasAllKeys(demand?.["properties"], ["status", "summary"])
-          assert.deepStrictEqual(demand, demandOf(sent[0]))
+          assert.deepStrictEqual(demand, demandOf(sent[0]!))
         }
         assert.deepStrictEqual(Results.all(sent[2]!.messages).map(({ value }) => value), ["the gate is open", "true"])
-        const seen = Results.last((yield* (yield* ScriptedModel.ScriptedModel).requestsOf("lead")).at(-1)?.request)
+        const seen = Results.last((yield* model.requestsOf("lead")).at(-1)?.request)
         assert.deepStrictEqual(seen, [Results.reported("task_clerk", answer)])
-        assert.lengthOf(yield* (yield* StrictProvider.StrictProvider).violations, 0)
-      }).pipe(Effect.provide(layers), Effect.scoped)
-    })
+      }))
 
-    it.effect(`C11 with ${way} the arguments of a tool are not taken for a report, even if they are one`, () => {
-      const { counts, layers, lead } = setUp(native, Step.call("read", answer))
-      return Effect.gen(function*() {
-        const agent = yield* lead.build()
-        yield* agent.run("Go", { threadId: "t" })
+    it.effect("C11 the arguments of a tool are not taken for a report, even if they are one", () =>
+      Effect.gen(function*() {
+        const { counts, requests, resume, run } = yield* setUp(backing, native, Step.call("read", answer))
+        yield* run
 
         const [refused, read] = Results.all((yield* requests).at(-1)!.messages)
         assert.strictEqual(refused && Results.reason(refused), "InvalidArguments")
         assert.include(JSON.stringify(refused), "status: Expected")
         assert.strictEqual(read?.value, "the gate is open")
         assert.deepStrictEqual(counts, { reports: 0, handled: [{ status: 1 }] })
-        yield* agent.resume("t", [Answer.reply("0.0:child~2.0:question0", Schema.Boolean, false)])
+        yield* resume(Answer.reply("0.0:child~2.0:question0", Schema.Boolean, false))
         assert.strictEqual(counts.reports, 1)
-      }).pipe(Effect.provide(layers), Effect.scoped)
-    })
+      }))
   }
-})
+)
 
-const demandOf = (request: Effect.Success<typeof requests>[number] | undefined) =>
-  request?.answer?.schema ?? request?.tools.find(({ name }) => name === "submit_report")?.inputSchema
+const demandOf = (request: ModelRequest.ModelRequest) =>
+  request.answer?.schema ?? request.tools.find(({ name }) => name === "submit_report")?.inputSchema
