@@ -5,8 +5,10 @@ import { Arbitrary, Effect, Fiber, Layer, Schedule, Schema } from "effect"
 import * as Tool from "effect/ai/Tool"
 import * as Toolkit from "effect/ai/Toolkit"
 import { TestClock } from "effect/testing"
+import { backings } from "../support/Backings.ts"
 import * as Results from "../support/Results.ts"
 import * as Runtime from "../support/Runtime.ts"
+import * as Waiting from "../support/Waiting.ts"
 
 const worker = TypedAgent.make("worker", {
   description: "Works for a while",
@@ -68,25 +70,6 @@ describe("C15 Every call has one result, in order, right after it", () => {
       assert.deepStrictEqual(messages.map(({ role }) => role), ["user", "assistant", "tool", "assistant", "user"])
       assert.deepStrictEqual(yield* violations, [])
     }).pipe(Effect.provide(layers({ lead: Script.runs([four, Step.text("all in")], [Step.text("more")]) }))))
-
-  for (const millis of [5, 15, 25, 35]) {
-    for (const how of ["cancel", "interrupt"]) {
-      it.effect(`C15 after a ${how} at ${millis} ms the next message finds a result for every call`, () =>
-        Effect.gen(function*() {
-          const agent = yield* lead.build()
-          const run = yield* begin(agent)
-          yield* TestClock.adjust(millis)
-          yield* how === "cancel" ? agent.cancel("t") : Fiber.interrupt(run)
-          const result = yield* agent.run("And now?", { threadId: "t" })
-
-          const { messages } = yield* lastRequest
-          assert.strictEqual(result.status._tag, "Completed")
-          assert.deepStrictEqual(Results.all(messages).map(short), outcomes(millis))
-          assert.deepStrictEqual(messages.map(({ role }) => role), ["user", "assistant", "tool", "user"])
-          assert.deepStrictEqual(yield* violations, [])
-        }).pipe(Effect.provide(layers({ lead: Script.runs([four], [Step.text("more")]) }))))
-    }
-  }
 
   it.effect("C15 calls of every kind have results, and text beside them stays", () =>
     Effect.gen(function*() {
@@ -198,4 +181,67 @@ describe("C15 Every call has one result, in order, right after it", () => {
         [Step.text("more")]
       ))
     }))))
+})
+
+describe.each(backings)("C15 A batch that ends before all its calls have, in $name", ({ pass, place }) => {
+  const batch: Script.Scripts = {
+    worker: Script.byInput((prompt) => work[prompt]),
+    lead: Script.runs([four, Step.text("all in")], [Step.text("more")])
+  }
+
+  for (const millis of [5, 15, 25, 35]) {
+    for (const how of ["cancel", "interrupt"]) {
+      it.effect(`C15 after a ${how} at ${millis} ms the next message finds a result for every call`, () =>
+        Effect.gen(function*() {
+          const { model, next } = yield* Waiting.processes(yield* place, {
+            ...batch,
+            lead: Script.runs([four], [Step.text("more")])
+          })
+          yield* next(Effect.gen(function*() {
+            const agent = yield* lead.build()
+            const run = yield* begin(agent)
+            yield* pass(millis)
+            yield* how === "cancel" ? agent.cancel("t") : Fiber.interrupt(run)
+          }))
+          const result = yield* next(
+            Effect.flatMap(lead.build(), (agent) => agent.run("And now?", { threadId: "t" }))
+          )
+
+          const { messages } = (yield* model.requestsOf("lead")).at(-1)!.request
+          assert.deepStrictEqual(result.status, { _tag: "Completed", answer: "more" })
+          assert.deepStrictEqual(Results.all(messages).map(short), outcomes(millis))
+          assert.deepStrictEqual(messages.map(({ role }) => role), ["user", "assistant", "tool", "user"])
+        }))
+    }
+
+    it.effect(`C15 after a crash at ${millis} ms the batch goes on, and its results stand in call order`, () =>
+      Effect.gen(function*() {
+        const { die, model, next } = yield* Waiting.processes(yield* place, batch)
+        yield* die(Effect.gen(function*() {
+          const agent = yield* lead.build()
+          yield* agent.start("Go", { threadId: "t" })
+          yield* pass(millis)
+        }))
+        const recovered = yield* next(Effect.gen(function*() {
+          const agent = yield* lead.build()
+          const recovering = yield* Effect.forkChild(agent.recover("t"), { startImmediately: true })
+          yield* pass("1 minute")
+          return yield* Fiber.join(recovering)
+        }))
+        yield* next(Effect.flatMap(lead.build(), (agent) => agent.run("And now?", { threadId: "t" })))
+
+        assert.deepStrictEqual({ ...recovered.status }, { _tag: "Completed", answer: "all in" })
+        const requests = (yield* model.requestsOf("lead")).map(({ request }) => request)
+        assert.lengthOf(requests, 3)
+        for (const { messages } of requests.slice(1)) {
+          assert.deepStrictEqual(Results.all(messages).map(short), outcomes(50))
+          assert.deepStrictEqual(Results.parts(messages).map(({ id }) => id), Results.callIds(messages))
+        }
+        const asked = (yield* model.requestsOf("worker")).map(({ call }) => call.call?.key)
+        assert.deepStrictEqual(
+          ["0.0", "0.1", "0.2", "0.3"].map((key) => asked.filter((other) => other === key).length),
+          outcomes(millis).map((outcome) => outcome === "not run" ? 2 : 1)
+        )
+      }))
+  }
 })

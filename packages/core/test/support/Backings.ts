@@ -21,12 +21,14 @@ export type Place = Effect.Effect<RunStore.RunStore["Service"], never, Scope.Sco
 
 // The test clock does not wait for a commit: it would pass the next timer before what follows the commit sets its own.
 const passSlowly = Effect.fnUntraced(function*(duration: Duration.Input) {
+  const millis = Duration.toMillis(duration)
+  const steps = Math.min(smallSteps, millis)
   yield* settled
-  for (let passed = 0; passed < smallSteps; passed++) {
+  for (let passed = 0; passed < steps; passed++) {
     yield* TestClock.adjust(1)
     yield* settled
   }
-  yield* TestClock.adjust(Duration.toMillis(duration) - smallSteps)
+  yield* TestClock.adjust(millis - steps)
   yield* settled
 })
 

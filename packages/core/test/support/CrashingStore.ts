@@ -10,6 +10,9 @@ export interface CrashingStore {
   /** Succeeds when the process has died: right after its `n`th write. */
   readonly died: Effect.Effect<void>
 
+  /** Lets the process die now. */
+  readonly kill: () => void
+
   /** Number of writes that were made. */
   readonly writes: () => number
 }
@@ -24,7 +27,8 @@ export const make = MemoryRunStore.make
 export const crashing = (inner: Store, n: number): CrashingStore => {
   const died = Deferred.makeUnsafe<void>()
   let writes = 0
-  const isDead = () => writes >= n
+  let killed = false
+  const isDead = () => killed || writes >= n
   const read =
     <A extends ReadonlyArray<unknown>, B, E>(operation: (...args: A) => Effect.Effect<B, E>) =>
     (...args: A): Effect.Effect<B, E> => Effect.suspend(() => isDead() ? silence : operation(...args))
@@ -40,6 +44,9 @@ export const crashing = (inner: Store, n: number): CrashingStore => {
       })
   return {
     died: Deferred.await(died),
+    kill: () => {
+      killed = true
+    },
     writes: () => writes,
     store: {
       open: write((run, lease, events) => inner.open(run, lease, events)),

@@ -3,14 +3,20 @@ import { type Script, ScriptedModel, StrictProvider, TestRuntime } from "@mandat
 import { Effect, Layer, Schema, type Scope } from "effect"
 import * as Tool from "effect/ai/Tool"
 import type { Place } from "./Backings.ts"
+import * as CrashingStore from "./CrashingStore.ts"
 
 /** Runs effects one after the other, each in a process of its own, on one store and one model. */
 export interface Processes {
   readonly model: ScriptedModel.ScriptedModel["Service"]
-  readonly next: <A, E>(
-    effect: Effect.Effect<A, E, Mandate.Mandate | ModelRegistry.ModelRegistry | Scope.Scope>
-  ) => Effect.Effect<A, E>
+  readonly next: InProcess
+
+  /** The same in a process that dies at the end of the effect: nothing is given back, and nothing written later. */
+  readonly die: InProcess
 }
+
+type InProcess = <A, E>(
+  effect: Effect.Effect<A, E, Mandate.Mandate | ModelRegistry.ModelRegistry | Scope.Scope>
+) => Effect.Effect<A, E>
 
 type Store = RunStore.RunStore["Service"]
 
@@ -27,23 +33,22 @@ export const processesOf = (
   model: ScriptedModel.ScriptedModel["Service"],
   registry: Layer.Layer<ScriptedModel.ScriptedModel | ModelRegistry.ModelRegistry> = ScriptedModel.layerOf(model)
 ): Processes => {
-  let started = 0
+  const runtime = (opened: Store) =>
+    Layer.merge(TestRuntime.layerStore(opened, `process-${++started}`), StrictProvider.layer(registry))
+  const open = Effect.isEffect(store) ? store : Effect.succeed(store)
   return {
     model,
-    next: (effect) =>
-      Effect.suspend(() =>
-        Effect.scoped(effect).pipe(
-          Effect.provide(Layer.merge(runtime(store, `process-${++started}`), StrictProvider.layer(registry)))
-        )
-      )
+    next: (effect) => Effect.provide(Effect.scoped(effect), Layer.unwrap(Effect.map(open, runtime))),
+    die: (effect) =>
+      Effect.scoped(Effect.gen(function*() {
+        const { kill, store } = CrashingStore.crashing(yield* open, Number.POSITIVE_INFINITY)
+        return yield* Effect.provide(Effect.scoped(Effect.tap(effect, () => Effect.sync(kill))), runtime(store))
+      }))
   }
 }
 
-const runtime = (store: Store | Place, name: string) =>
-  Layer.unwrap(Effect.map(
-    Effect.isEffect(store) ? store : Effect.succeed(store),
-    (opened) => TestRuntime.layerStore(opened, name)
-  ))
+// No two processes are one.
+let started = 0
 
 /** A tool that needs approval, with the arguments it takes. */
 export const gated = <const Name extends string, Fields extends Schema.Struct.Fields>(name: Name, fields: Fields) =>
