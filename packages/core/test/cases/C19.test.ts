@@ -1,10 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AgentBuilder, MemoryRunStore, TypedAgent, Usage } from "@mandate/core"
+import { AgentBuilder, Answer, RunStore, TypedAgent, Usage } from "@mandate/core"
 import { Script, ScriptedModel, Step } from "@mandate/testing"
 import { Arbitrary, Effect, Fiber, Schema } from "effect"
 import * as Tool from "effect/ai/Tool"
 import * as Toolkit from "effect/ai/Toolkit"
+import { backings } from "../support/Backings.ts"
 import * as Trees from "../support/Trees.ts"
+import * as Waiting from "../support/Waiting.ts"
 
 const Ping = Tool.make("ping", { success: Schema.String })
 const tools = Toolkit.make(Ping)
@@ -103,29 +105,6 @@ describe("C19", () => {
       )))
     )))
 
-  it.effect("C19 the total is the same when another runtime goes on from the store", () =>
-    Effect.gen(function*() {
-      const store = MemoryRunStore.make()
-      const model = yield* ScriptedModel.make(scripts(Step.again(Step.hang(), used(3, 1, Step.text("done")))))
-      const process = Trees.runtimeOf(ScriptedModel.layerOf(model), store)
-      yield* Effect.gen(function*() {
-        const agent = yield* top.build()
-        yield* agent.start("Go", { threadId: "t" })
-        yield* cancelEndless(agent)
-        yield* model.awaitCalls(9)
-      }).pipe(Effect.provide(process))
-
-      const result = yield* Effect.gen(function*() {
-        const agent = yield* top.build()
-        const recovered = yield* agent.recover("t")
-        assert.deepStrictEqual(yield* perRun, expected)
-        return recovered
-      }).pipe(Effect.provide(process))
-
-      assert.deepStrictEqual(tokens(result.usage), expected["t#0"])
-      assert.strictEqual(yield* model.calls, 10)
-    }).pipe(Effect.scoped))
-
   it.effect("C19 a cancelled tree's total counts what every run used until then", () =>
     Effect.gen(function*() {
       const pinging = grandchild.withTools(tools, ping)
@@ -201,4 +180,55 @@ describe("C19", () => {
       }))),
     { arbitrary: { runs: 40 } }
   )
+})
+
+describe.each(backings)("C19 A tree over several processes, in $name", ({ pass, place }) => {
+  it.effect("C19 counts each run once after it waited, was resumed, crashed and was driven again", () =>
+    Effect.gen(function*() {
+      const gated = Toolkit.make(Waiting.gated("sign", {}))
+      const signing = grandchild.withTools(gated, { sign: () => Effect.succeed("signed") })
+      const working = TypedAgent.text("good", { description: "Works" }).withSubagents([signing])
+      const parent = AgentBuilder.make("top").withSubagents([working, failing, endless], { maxDepth: 2 })
+      const home = yield* place
+      const { die, model, next } = yield* Waiting.processes(home, {
+        ...scripts(Step.again(Step.hang(), used(3, 1, Step.text("done")))),
+        grandchild: [used(2, 1, Step.call("sign")), used(3, 1, Step.text("helped"))]
+      })
+      const figures = Effect.provideService(perRun, RunStore.RunStore, yield* home)
+
+      const first = yield* next(Effect.gen(function*() {
+        const agent = yield* parent.build()
+        const running = yield* Effect.forkChild(agent.run("Go", { threadId: "t" }), { startImmediately: true })
+        yield* model.awaitCalls(7)
+        yield* agent.cancel("t", { child: "t#0/0.2" })
+        return yield* Fiber.join(running)
+      }))
+      assert.strictEqual(first.status._tag, "Suspended")
+      assert.deepStrictEqual(yield* figures, { "t#0/0.1#0": expected["t#0/0.1#0"], "t#0/0.2#0": expected["t#0/0.2#0"] })
+      yield* die(Effect.gen(function*() {
+        const agent = yield* parent.build()
+        yield* Effect.forkChild(agent.resume("t", [Answer.approve("0.0:child~0.0:child~0.0:approval0")]))
+        yield* model.awaitCalls(10)
+      }))
+      const last = yield* next(Effect.gen(function*() {
+        const agent = yield* parent.build()
+        const recovering = yield* Effect.forkChild(agent.recover("t"), { startImmediately: true })
+        yield* pass("1 minute")
+        return yield* Fiber.join(recovering)
+      }))
+      const kept = yield* next(
+        Effect.flatMap(parent.build(), (agent) => Effect.all([agent.status("t"), agent.history("t")]))
+      )
+
+      assert.deepStrictEqual({ ...last.status }, { _tag: "Completed", answer: "done" })
+      assert.deepStrictEqual(tokens(last.usage), expected["t#0"])
+      assert.deepStrictEqual(yield* figures, expected)
+      const [status, history] = kept
+      assert.deepStrictEqual([status.usage, ...history.map(({ usage }) => usage)], [last.usage, last.usage])
+      assert.deepStrictEqual([last.usage.tree.modelCalls, last.usage.tree.toolCalls], [
+        2 + 2 + 2 + 1 + 1,
+        3 + 1 + 1 + 1 + 1
+      ])
+      assert.strictEqual(yield* model.calls, 11)
+    }))
 })
