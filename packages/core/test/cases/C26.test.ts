@@ -1,11 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AgentBuilder, RunError, TypedAgent } from "@mandate/core"
+import { type Agent, AgentBuilder, Answer, RunError, RunStore, TypedAgent } from "@mandate/core"
 import { Script, ScriptedModel, Step } from "@mandate/testing"
-import { Deferred, Effect, Fiber, Schema, Stream } from "effect"
+import { Deferred, Effect, Fiber, Result, Schema, Stream } from "effect"
 import * as Tool from "effect/ai/Tool"
 import * as Toolkit from "effect/ai/Toolkit"
 import { TestClock } from "effect/testing"
+import { backings } from "../support/Backings.ts"
 import * as Trees from "../support/Trees.ts"
+import * as Waiting from "../support/Waiting.ts"
 
 const Look = Tool.make("look", { parameters: Schema.Struct({ at: Schema.String }), success: Schema.String })
 
@@ -81,50 +83,6 @@ describe("C26", () => {
       worker: answering
     }))))
 
-  it.effect("C26 a thread whose run is inside a model call is busy for everyone else, and nothing is changed", () =>
-    Effect.gen(function*() {
-      const entered = yield* Deferred.make<void>()
-      const go = yield* Deferred.make<void>()
-      yield* Effect.gen(function*() {
-        const editor = AgentBuilder.make("editor")
-        const agent = yield* editor.build()
-        const twin = yield* editor.withInstructions("Another value of the same agent").build()
-        const first = yield* Effect.forkChild(agent.run("One", { threadId: "t" }), { startImmediately: true })
-        yield* Deferred.await(entered)
-        const stored = yield* Trees.stored("t")
-
-        const refused = yield* Effect.forEach(
-          [agent, twin].flatMap((other) => [
-            other.run("Two", { threadId: "t" }),
-            other.start("Two", { threadId: "t" }),
-            Stream.runDrain(other.stream("Two", { threadId: "t" })),
-            other.forget("t")
-          ]),
-          Effect.flip
-        )
-        for (const error of refused) {
-          assert.deepStrictEqual(error, new RunError.RunError({ reason: { _tag: "ThreadBusy", threadId: "t" } }))
-        }
-        assert.deepStrictEqual(yield* Trees.stored("t"), stored)
-
-        yield* Deferred.succeed(go, undefined)
-        assert.deepStrictEqual((yield* Fiber.join(first)).status, { _tag: "Completed", answer: "one" })
-        yield* agent.run("Three", { threadId: "t" })
-        const history = yield* agent.history("t")
-        assert.deepStrictEqual(history.map(({ runId }) => runId as string), ["t#0", "t#1"])
-        assert.deepStrictEqual(
-          history.flatMap(({ messages }) => messages.map(({ role }) => role)),
-          ["user", "assistant", "user", "assistant"]
-        )
-        yield* Trees.noViolations
-      }).pipe(Effect.provide(Trees.runtime({
-        editor: Script.runs(
-          [() => Effect.as(Effect.andThen(Deferred.succeed(entered, undefined), Deferred.await(go)), Step.text("one"))],
-          [Step.text("three")]
-        )
-      })))
-    }))
-
   it.effect("C26 of many runs started at once on one thread exactly one proceeds at a time", () =>
     Effect.gen(function*() {
       const agent = yield* AgentBuilder.make("editor").build()
@@ -156,4 +114,108 @@ describe("C26", () => {
       )
       yield* Trees.noViolations
     }).pipe(Effect.provide(Trees.runtime({ editor: Script.each([Step.delay(10, Step.text("done"))]) }))))
+})
+
+describe.each(backings)("C26 One thread driven twice at once, in $name", ({ place }) => {
+  it.effect.each(
+    ["started", "resumed"]
+  )(
+    "C26 while a run that was %s is inside a model call, its thread is busy for every process",
+    (how) =>
+      Effect.gen(function*() {
+        const entered = yield* Deferred.make<void>()
+        const go = yield* Deferred.make<void>()
+        const inside = (step: Step.Step) => () =>
+          Effect.as(Effect.andThen(Deferred.succeed(entered, undefined), Deferred.await(go)), step)
+        const editor = AgentBuilder.make("editor").withTools(Toolkit.make(Waiting.gated("publish", {})), {
+          publish: () => Effect.succeed("published")
+        })
+        const twin = editor.withInstructions("Another value of the same agent")
+        const home = yield* place
+        const { model, next } = yield* Waiting.processes(home, {
+          editor: Script.runs(
+            [...(how === "resumed" ? [Step.call("publish")] : []), inside(Step.text("one"))],
+            [Step.text("three")]
+          )
+        })
+        const stored = Effect.provideService(Trees.stored("t"), RunStore.RunStore, yield* home)
+        const approve = [Answer.approve("0.0:approval0")]
+        const refusals = Effect.fnUntraced(function*(agent: Agent.Agent<string>) {
+          const before = yield* stored
+          const refused = yield* Effect.forEach([
+            agent.run("Two", { threadId: "t" }),
+            agent.start("Two", { threadId: "t" }),
+            Stream.runDrain(agent.stream("Two", { threadId: "t" })),
+            agent.resume("t", approve),
+            agent.forget("t")
+          ], Effect.flip)
+          for (const error of refused) {
+            assert.deepStrictEqual(error, new RunError.RunError({ reason: { _tag: "ThreadBusy", threadId: "t" } }))
+          }
+          assert.deepStrictEqual(yield* stored, before)
+        })
+
+        const start = Effect.fnUntraced(function*(agent: Agent.Agent<string>) {
+          if (how === "started") return yield* agent.run("One", { threadId: "t" })
+          yield* next(Effect.flatMap(editor.build(), (other) => other.run("One", { threadId: "t" })))
+          return yield* agent.resume("t", approve)
+        })
+        const first = yield* next(Effect.gen(function*() {
+          const agent = yield* editor.build()
+          const running = yield* Effect.forkChild(start(agent), { startImmediately: true })
+          yield* Deferred.await(entered)
+          yield* refusals(agent)
+          yield* Effect.flatMap(twin.build(), refusals)
+          yield* next(Effect.flatMap(editor.build(), refusals))
+          yield* Deferred.succeed(go, undefined)
+          return yield* Fiber.join(running)
+        }))
+        assert.deepStrictEqual({ ...first.status }, { _tag: "Completed", answer: "one" })
+
+        const history = yield* next(
+          Effect.flatMap(
+            editor.build(),
+            (agent) => Effect.andThen(agent.run("Three", { threadId: "t" }), agent.history("t"))
+          )
+        )
+        assert.deepStrictEqual(history.map(({ runId }) => runId as string), ["t#0", "t#1"])
+        assert.deepStrictEqual(
+          history.flatMap(({ messages }) => messages.map(({ role }) => role)),
+          ["user", ...(how === "resumed" ? ["assistant", "tool"] : []), "assistant", "user", "assistant"]
+        )
+        assert.strictEqual(yield* model.calls, how === "resumed" ? 3 : 2)
+      })
+  )
+
+  it.effect("C26 of one resume in each of three processes, started at once, one goes on and nothing happens twice", () =>
+    Effect.gen(function*() {
+      const ran: Array<string> = []
+      const editor = AgentBuilder.make("editor").withTools(Toolkit.make(Waiting.gated("publish", {})), {
+        publish: () => Effect.as(Effect.sync(() => ran.push("published")), "published")
+      })
+      const { model, next } = yield* Waiting.processes(yield* place, {
+        editor: [Step.call("publish"), Step.text("one")]
+      })
+      yield* next(Effect.flatMap(editor.build(), (agent) => agent.run("One", { threadId: "t" })))
+
+      const results = yield* Effect.forEach(
+        [1, 2, 3],
+        () =>
+          next(
+            Effect.flatMap(
+              editor.build(),
+              (agent) => Effect.result(agent.resume("t", [Answer.approve("0.0:approval0")]))
+            )
+          ),
+        { concurrency: "unbounded" }
+      )
+
+      const won = results.filter(Result.isSuccess)
+      assert.deepStrictEqual(won.map(({ success }) => ({ ...success.status })), [{ _tag: "Completed", answer: "one" }])
+      for (const lost of results.filter(Result.isFailure)) {
+        assert.include(["ThreadBusy", "NotSuspended"], lost.failure.reason._tag)
+      }
+      assert.deepStrictEqual(ran, ["published"])
+      assert.strictEqual(yield* model.calls, 2)
+    }))
 })
