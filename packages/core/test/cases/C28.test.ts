@@ -7,6 +7,7 @@ import * as Toolkit from "effect/ai/Toolkit"
 import { execFile } from "node:child_process"
 import { promisify } from "node:util"
 import { backings } from "../support/Backings.ts"
+import * as CrashingStore from "../support/CrashingStore.ts"
 import * as Trees from "../support/Trees.ts"
 import * as Waiting from "../support/Waiting.ts"
 
@@ -171,6 +172,57 @@ describe.each(backings)("C28 Settled children, in $name", ({ name, pass, place }
       assert.deepStrictEqual(yield* ends, { "t#0": "Completed", "t#0/0.3#0": "Completed" })
       assert.lengthOf(yield* model.requestsOf("worker"), 4)
     }))
+
+  it.effect(
+    "C28 are there for their parent wherever its process dies, and else at most as many as it keeps",
+    () =>
+      Effect.gen(function*() {
+        const worker = TypedAgent.text("worker", { description: "Works" })
+        const top = AgentBuilder.make("top").withSubagents([worker], { childRetention: 1, maxConcurrentChildren: 3 })
+        const inputs = ["3", "1", "2", "1", "4"]
+        const live = Effect.fnUntraced(function*(n: number) {
+          const home = yield* place
+          const store = yield* home
+          const first = CrashingStore.crashing(store, n)
+          const { model, next } = yield* Waiting.processes(first.store, {
+            top: Script.each([Step.calls(...inputs.map((input) => Step.textTask("worker", input))), Step.text("done")]),
+            worker: Script.byInput((input) => [Step.delay(Number(input), Step.text(input))])
+          })
+          yield* next(Effect.gen(function*() {
+            const agent = yield* top.build()
+            yield* Effect.forkChild(agent.start("Go", { threadId: "t" }), { startImmediately: true })
+            yield* pass("1 minute")
+          }))
+          const [runs, events] = yield* Effect.provideService(
+            Effect.all([Trees.stored("t"), Trees.durableEvents("t")]),
+            RunStore.RunStore,
+            store
+          )
+          const parent = runs[0]!
+          const isRecorded = (key: string) =>
+            parent.row.state === "Settled" || parent.records.some((record) => record.key === `t/${key}`)
+          const there = runs.slice(1).map(({ row }) => row.callKey!)
+          const started = Trees.tagged(events, "TaskStarted").map(({ key }) => String(key))
+          assert.deepStrictEqual(started.filter((key) => !isRecorded(key) && !there.includes(key)), [], `write ${n}`)
+          assert.isAtMost(there.filter(isRecorded).length, 1, `write ${n}`)
+
+          const ended = yield* Waiting.processesOf(home, model).next(Effect.gen(function*() {
+            const agent = yield* top.build()
+            if (parent.row.state === "Settled") return yield* agent.status("t")
+            const recovering = yield* Effect.forkChild(agent.recover("t"), { startImmediately: true })
+            yield* pass("1 minute")
+            return yield* Fiber.join(recovering)
+          }))
+          assert.deepStrictEqual({ ...ended.status }, { _tag: "Completed", answer: "done" })
+          return first.writes()
+        })
+
+        const writes = yield* Effect.scoped(live(Number.POSITIVE_INFINITY))
+        assert.isAbove(writes, 15)
+        for (let n = 1; n < writes; n++) yield* Effect.scoped(live(n))
+      }),
+    20_000
+  )
 })
 
 describe("C28 A process that keeps all its children", () => {
