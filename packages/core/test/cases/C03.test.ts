@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AgentBuilder, Answer, TypedAgent } from "@mandate/core"
+import { AgentBuilder, Answer, ToolContext, TypedAgent } from "@mandate/core"
 import { Script, Step } from "@mandate/testing"
 import { Effect, Schema } from "effect"
+import * as Tool from "effect/ai/Tool"
 import * as Toolkit from "effect/ai/Toolkit"
 import { backings } from "../support/Backings.ts"
 import * as Results from "../support/Results.ts"
@@ -60,6 +61,71 @@ describe.each(backings)("C03 Children that wait at once, in $name", ({ place }) 
         ["circle", "square", "triangle"].map((shape) => Results.reported("task", `the ${shape}`))
       )
       assert.deepStrictEqual(third.usage.tree.modelCalls, 8)
+    }))
+
+  it.effect("C03 take several answers each in one go, and every one is applied", () =>
+    Effect.gen(function*() {
+      const drawn: Array<string> = []
+      const artist = TypedAgent.text("artist", { description: "Draws" }).withTools(Toolkit.make(Draw), {
+        draw: ({ shape }) => Effect.as(Effect.sync(() => drawn.push(shape)), `a ${shape}`)
+      })
+      const parent = AgentBuilder.make("parent").withSubagents([artist])
+      const { model, next } = yield* Waiting.processes(yield* place, {
+        parent: [Step.calls(Step.textTask("artist", "a"), Step.textTask("artist", "b")), Step.text("done")],
+        artist: Script.byInput((name) => [
+          Step.calls(...["circle", "square"].map((shape) => Step.call("draw", { shape: `${shape} ${name}` }))),
+          Step.text(name)
+        ])
+      })
+      yield* next(Effect.flatMap(parent.build(), (agent) => agent.run("Go", { threadId: "t" })))
+      const result = yield* next(Effect.flatMap(parent.build(), (agent) =>
+        agent.resume("t", [
+          Answer.approve("0.1:child~0.0:approval0"),
+          Answer.approve("0.0:child~0.1:approval0"),
+          Answer.reject("0.1:child~0.1:approval0", "no squares"),
+          Answer.approve("0.0:child~0.0:approval0")
+        ])))
+
+      assert.deepStrictEqual({ ...result.status }, { _tag: "Completed", answer: "done" })
+      assert.sameMembers(drawn, ["circle a", "square a", "circle b"])
+      const seen = (yield* model.requestsOf("artist")).slice(2).map(({ request }) =>
+        Results.last(request).map((result) => Results.reason(result) ?? result.value)
+      )
+      assert.sameDeepMembers(seen, [["a circle a", "a square a"], ["a circle b", "Rejected"]])
+    }))
+
+  it.effect("C03 stay where they are when another is answered: no handler is entered again", () =>
+    Effect.gen(function*() {
+      const entered: Array<string> = []
+      const Name = Tool.make("name", { parameters: Schema.Struct({ of: Schema.String }), success: Schema.String })
+      const artist = TypedAgent.text("artist", { description: "Names" }).withTools(Toolkit.make(Name), {
+        name: ({ of }) =>
+          Effect.andThen(Effect.sync(() => entered.push(of)), ToolContext.ask(`${of}?`, { answer: Schema.String }))
+      })
+      const parent = AgentBuilder.make("parent").withSubagents([artist])
+      const { next } = yield* Waiting.processes(yield* place, {
+        parent: [Step.calls(Step.textTask("artist", "a")), Step.text("done")],
+        artist: [
+          Step.calls(Step.call("name", { of: "circle" }), Step.call("name", { of: "square" })),
+          Step.text("named")
+        ]
+      })
+      const reply = (call: string) =>
+        next(
+          Effect.flatMap(parent.build(), (agent) =>
+            agent.resume("t", [Answer.reply(`0.0:child~${call}:question0`, Schema.String, "Bob")]))
+        )
+
+      yield* next(Effect.flatMap(parent.build(), (agent) => agent.run("Go", { threadId: "t" })))
+      const first = [...entered]
+      yield* reply("0.1")
+      const second = [...entered]
+      const last = yield* reply("0.0")
+
+      assert.deepStrictEqual(first, ["circle", "square"])
+      assert.deepStrictEqual(second, ["circle", "square", "square"])
+      assert.deepStrictEqual(entered, ["circle", "square", "square", "circle"])
+      assert.deepStrictEqual({ ...last.status }, { _tag: "Completed", answer: "done" })
     }))
 
   it.effect("C03 an answer to what is not pending refuses all, and writes nothing", () =>
