@@ -187,6 +187,6 @@ describe.each(backings)("C20 Stopping the parent, in $name", ({ make, pass, plac
             Step.delay(delays.grandchild, Step.text("done"))
           ]))
         }, store)))),
-    { arbitrary: { runs: 40 } }
+    { arbitrary: { runs: 40 }, timeout: 20_000 }
   )
 })
