@@ -84,7 +84,13 @@ const slotsOf = (drive: Drive): Slots.Slots => {
   return made
 }
 
-const starting = (
+/**
+ * The child's run as it would start.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const starting = (
   { call, drive: { run }, posture, subagent, task }: Task,
   binding: RunBinding | undefined
 ): ActiveRun.StartingRun => {

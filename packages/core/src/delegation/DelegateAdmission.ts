@@ -13,11 +13,12 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type { PostureRegistry } from "../service/PostureRegistry.ts"
 import * as Budget from "../values/Budget.ts"
+import * as CacheKey from "../values/CacheKey.ts"
+import * as CanonicalForm from "../values/CanonicalForm.ts"
 import { DelegateError, type DelegateErrorReason } from "../values/DelegateError.ts"
 import type { DelegateInput } from "../values/DelegateInput.ts"
 import { maxInputBytes } from "../values/DelegateResult.ts"
 import * as Json from "../values/Json.ts"
-import * as JsonWalk from "../values/JsonWalk.ts"
 import * as Posture from "../values/Posture.ts"
 import * as Text from "../values/Text.ts"
 import * as Utf8 from "../values/Utf8.ts"
@@ -55,7 +56,12 @@ export const admit = Effect.fnUntraced(function*(
   const budget = yield* budgetOf(posture, overrides)
   const bound = yield* compile(posture)
   const tools = yield* toolsOf(posture, bound)
+  const { allowedTools } = posture
+  const version = Posture.version(posture)
+  const { context, task } = checked.input
+  const keys = CacheKey.ofPosture({ posture: name, version, task, context, allowedTools, tools, budget })
   return {
+    keys: Result.getOrUndefined(keys),
     subagent: {
       ...bound,
       maxDepth: Math.min(maxDepth - depth, caller.depthLeft === undefined ? maxDepth : caller.depthLeft - 1),
@@ -65,7 +71,7 @@ export const admit = Effect.fnUntraced(function*(
         ...(budget.timeoutMillis === undefined ? {} : { timeout: budget.timeoutMillis })
       }
     },
-    binding: { tools, delegate: { posture, version: Posture.version(posture) } },
+    binding: { tools, delegate: { posture, version } },
     budget,
     depth,
     input: checked
@@ -88,12 +94,20 @@ const depthLimit = (
   return depthLeft !== undefined && depthLeft < 1 ? { limit: depth - 1, of: "agent" } : undefined
 }
 
-const inputOf = (input: DelegateInput): Effect.Effect<Admitted["input"], DelegateError> => {
-  const { context, task } = input
+const inputOf = (
+  { context, parentTurn, task }: DelegateInput
+): Effect.Effect<Admitted["input"] & { readonly input: DelegateInput }, DelegateError> => {
   if (typeof task !== "string" || Text.isBlank(task)) return invalid("task", ["it is blank"])
-  const problem = context === undefined ? undefined : JsonWalk.endless(context) ?? JsonWalk.notJson(context)
-  if (problem !== undefined) return invalid("context", [problem])
-  const written = Json.canonical({ ...input, task: task.toWellFormed() })
+  const form = context === undefined ? undefined : CanonicalForm.make(context)
+  if (form !== undefined && Result.isFailure(form)) {
+    return invalid("context", [`${form.failure.path}: Expected ${form.failure.expected}`])
+  }
+  const input: DelegateInput = {
+    task: task.toWellFormed(),
+    ...(form === undefined ? {} : { context: form.success }),
+    ...(parentTurn === undefined ? {} : { parentTurn: String(parentTurn).toWellFormed() })
+  }
+  const written = Json.canonical(input)
   const size = Utf8.byteLength(written)
   if (size > maxInputBytes) {
     return invalid(
@@ -101,9 +115,7 @@ const inputOf = (input: DelegateInput): Effect.Effect<Admitted["input"], Delegat
       [`it has ${size} bytes; at most ${maxInputBytes} are allowed`]
     )
   }
-  // What the message is made of is what the row has, so that a replay and the first time are equal.
-  const json = Json.stringify(JSON.parse(written) as DelegateInput)
-  return Effect.succeed({ json: Json.canonical(json.value), prompt: message(json.value).toWellFormed() })
+  return Effect.succeed({ json: written, prompt: message(input), input })
 }
 
 const budgetOf = (

@@ -12,11 +12,13 @@ import type { Mandate } from "../service/Mandate.ts"
 import type { DriveEnd } from "../service/RunHost.ts"
 import type { ResolvedBudget } from "../values/Budget.ts"
 import { type DelegateResult, statusOf, type SubSession } from "../values/DelegateResult.ts"
+import type { Json } from "../values/Json.ts"
 import type { RunBinding } from "../values/RunBinding.ts"
 import type { RunError } from "../values/RunError.ts"
 import { childFailure, type Settled } from "../values/RunOutcome.ts"
 import * as Usage from "../values/Usage.ts"
 import type { BoundSpec } from "./BoundSpec.ts"
+import type { Kept } from "./DelegateResults.ts"
 import * as Standing from "./Standing.ts"
 
 /**
@@ -32,6 +34,39 @@ export interface Session {
   readonly depth: number
   readonly since: number
 }
+
+/**
+ * A result, and what of it equal calls may use.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Outcome {
+  readonly result: DelegateResult
+  readonly keep: Kept | undefined
+}
+
+/**
+ * What is known of a sub-session by now.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const subSession = (
+  runtime: Mandate["Service"],
+  { binding, depth, since }: Session,
+  subSessionId: string,
+  own: Usage.Usage
+): Effect.Effect<SubSession> =>
+  Effect.map(runtime.lease, ({ now }) => ({
+    tokensUsed: Usage.tokens(own),
+    toolCallsUsed: own.toolCalls,
+    elapsed: now - since,
+    subSessionId,
+    postureName: binding.delegate?.posture.name ?? "",
+    postureVersion: binding.delegate?.version ?? "",
+    depth
+  }))
 
 /**
  * The result of a drive's end.
@@ -50,14 +85,17 @@ export const of = Effect.fnUntraced(function*(
   session: Session,
   started: Started,
   end: DriveEnd
-): Effect.fn.Return<DelegateResult, RunError> {
+): Effect.fn.Return<Outcome, RunError> {
   const { runId, threadId } = started
   switch (end._tag) {
     case "Suspended":
       return {
-        ...(yield* subSession(runtime, session, started, end.usage.own)),
-        status: "suspended",
-        pending: end.pending
+        result: {
+          ...(yield* subSession(runtime, session, threadId, end.usage.own)),
+          status: "suspended",
+          pending: end.pending
+        },
+        keep: undefined
       }
     case "Settled":
       return yield* settled(runtime, session, started, end.outcome, end.usage.own)
@@ -82,19 +120,28 @@ const settled = Effect.fnUntraced(function*(
   started: Started,
   outcome: Settled,
   own: Usage.Usage
-): Effect.fn.Return<DelegateResult, RunError> {
-  const known = yield* subSession(runtime, session, started, own)
+): Effect.fn.Return<Outcome, RunError> {
+  const known = yield* subSession(runtime, session, started.threadId, own)
   const status = statusOf(outcome, own, session.budget)
   const error = childFailure(outcome) ?? { _tag: "BudgetExceeded", limit: "tokens" } as const
-  switch (status) {
-    case "success":
-      return { ...known, status, result: yield* resultOf(session, started, outcome) }
-    case "partial":
-      return { ...known, status, result: yield* resultOf(session, started, outcome), error }
-    default:
-      return { ...known, status, error }
-  }
+  if (status !== "success" && status !== "partial") return { result: { ...known, status, error }, keep: undefined }
+  const result = yield* resultOf(session, started, outcome)
+  const json = encodedOf(outcome)
+  return status === "success"
+    ? { result: { ...known, status, result }, keep: json === undefined ? undefined : { json, error: undefined } }
+    : { result: { ...known, status, result, error }, keep: json === undefined ? undefined : { json, error } }
 })
+
+const encodedOf = (outcome: Settled): Json | undefined => {
+  switch (outcome._tag) {
+    case "Completed":
+      return outcome.answer as Json
+    case "BudgetExceeded":
+      return outcome.said
+    default:
+      return undefined
+  }
+}
 
 const resultOf = (
   { subagent }: Session,
@@ -107,19 +154,3 @@ const resultOf = (
     (status) => status._tag === "Completed" ? status.answer : undefined
   )
 }
-
-const subSession = (
-  runtime: Mandate["Service"],
-  { binding, depth, since }: Session,
-  { threadId }: Started,
-  own: Usage.Usage
-): Effect.Effect<SubSession> =>
-  Effect.map(runtime.lease, ({ now }) => ({
-    tokensUsed: Usage.tokens(own),
-    toolCallsUsed: own.toolCalls,
-    elapsed: now - since,
-    subSessionId: threadId as string,
-    postureName: binding.delegate?.posture.name ?? "",
-    postureVersion: binding.delegate?.version ?? "",
-    depth
-  }))

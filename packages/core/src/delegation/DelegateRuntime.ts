@@ -6,7 +6,10 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import { ToolContext } from "../definition/ToolContext.ts"
+import * as Announce from "../loop/Announce.ts"
+import * as Journal from "../loop/Journal.ts"
 import * as CancelRun from "../run/CancelRun.ts"
 import * as RecoverRun from "../run/RecoverRun.ts"
 import * as ResumeRun from "../run/ResumeRun.ts"
@@ -16,16 +19,20 @@ import * as ThreadVerbs from "../run/ThreadVerbs.ts"
 import { Mandate } from "../service/Mandate.ts"
 import type { ModelRegistry } from "../service/ModelRegistry.ts"
 import { PostureRegistry } from "../service/PostureRegistry.ts"
+import * as ResultCache from "../service/ResultCache.ts"
 import { ToolCatalog } from "../service/ToolCatalog.ts"
 import * as Bound from "../values/Bound.ts"
 import { DelegateError } from "../values/DelegateError.ts"
 import type { DelegateRequest, DelegateResult } from "../values/DelegateResult.ts"
+import * as Ids from "../values/Ids.ts"
 import type { RunError } from "../values/RunError.ts"
+import * as Usage from "../values/Usage.ts"
 import * as Bind from "./Bind.ts"
 import * as CheckAnswer from "./CheckAnswer.ts"
 import * as DelegateAdmission from "./DelegateAdmission.ts"
 import * as DelegateOutcome from "./DelegateOutcome.ts"
-import { type Caller, DelegateRuntime } from "./DelegateService.ts"
+import * as DelegateResults from "./DelegateResults.ts"
+import { type Admitted, type Caller, DelegateRuntime } from "./DelegateService.ts"
 import * as PostureCompile from "./PostureCompile.ts"
 import * as StoredPosture from "./StoredPosture.ts"
 
@@ -46,12 +53,15 @@ export {
  *
  * - `maxDepth` (3): the deepest at which any posture may run; a call from
  *   outside of any run starts at 1
+ * - `cache` (`true`): whether equal calls use each other's results, in the
+ *   `ResultCache` of the context, or in memory where there is none
  *
  * @category models
  * @since 0.1.0
  */
 export interface Options {
   readonly maxDepth?: number
+  readonly cache?: boolean
 }
 
 /**
@@ -95,7 +105,11 @@ export const layer = (
       if (issues.length > 0) {
         return yield* new DelegateError({ reason: { _tag: "InvalidRequest", field: "maxDepth", issues } })
       }
-      return make(yield* Effect.context<Mandate | ModelRegistry | PostureRegistry | ToolCatalog>(), maxDepth)
+      return make(
+        yield* Effect.context<Mandate | ModelRegistry | PostureRegistry | ToolCatalog>(),
+        maxDepth,
+        options.cache === false ? ResultCache.none : yield* cacheOf
+      )
     })
   )
 
@@ -119,9 +133,15 @@ export const run = (
 
 const defaultMaxDepth = 3
 
+const cacheOf = Effect.map(
+  Effect.serviceOption(ResultCache.ResultCache),
+  Option.getOrElse(() => ResultCache.memory())
+)
+
 const make = (
   outer: Context.Context<Mandate | ModelRegistry | PostureRegistry | ToolCatalog>,
-  maxDepth: number
+  maxDepth: number,
+  cache: ResultCache.ResultCache["Service"]
 ): DelegateRuntime["Service"] => {
   const runtime = Context.get(outer, Mandate)
   const registry = Context.get(outer, PostureRegistry)
@@ -131,6 +151,7 @@ const make = (
     // Postures delegate to postures by this very service.
     (spec) => Effect.provideContext(Bind.compile(spec), Context.add(outer, DelegateRuntime, self))
   )
+  const results = DelegateResults.make(cache)
   const admit: DelegateRuntime["Service"]["admit"] = (posture, input, overrides, caller) =>
     DelegateAdmission.admit({ registry, compile, maxDepth }, posture, input, overrides, caller)
 
@@ -156,12 +177,41 @@ const make = (
         const { now } = yield* runtime.lease
         const posture = yield* stored(subSessionId)
         const started = yield* begin(posture)
-        return yield* restore(toTheEnd({ ...posture, since: now }, started))
+        return (yield* restore(toTheEnd({ ...posture, since: now }, started))).result
       })
     )
 
+  const startOn = (threadId: Ids.ThreadId, session: Admitted & DelegateOutcome.Session) =>
+    Effect.uninterruptibleMask((restore) =>
+      Effect.flatMap(
+        StartRun.start(runtime, session.subagent, threadId, session.input, undefined, false, session),
+        (started) => restore(toTheEnd(session, started))
+      )
+    )
+
+  // Nobody's run holds the pair of such a call, so it is for those who watch alone.
+  const found = Effect.fnUntraced(function*(
+    threadId: Ids.ThreadId,
+    session: Admitted & DelegateOutcome.Session,
+    { error, value }: DelegateResults.Hit
+  ): Effect.fn.Return<DelegateResult> {
+    const { now } = yield* runtime.lease
+    const run = StartRun.root(session.subagent, threadId, session.input, session)
+    runtime.events.publish(
+      threadId,
+      Journal.numbered(Announce.hit({ ...run, runId: Ids.runId(threadId, 0) }, now), 0)
+    )
+    return {
+      ...(yield* DelegateOutcome.subSession(runtime, session, threadId, Usage.zero)),
+      status: "cache_hit",
+      result: value,
+      ...(error === undefined ? {} : { error })
+    }
+  })
+
   const self: DelegateRuntime["Service"] = {
     maxDepth,
+    results,
     postures: registry.list,
     compile,
     admit,
@@ -175,14 +225,15 @@ const make = (
             ...(context === undefined ? {} : { context: context as never }),
             ...(parentTurn === undefined ? {} : { parentTurn })
           }
-          const admitted = yield* admit(posture, input, overrides, yield* callerOf(request))
-          const { binding, depth, subagent } = admitted
+          const caller = yield* callerOf(request)
+          const admitted = yield* admit(posture, input, overrides, caller)
+          const session = { ...admitted, since: now }
           const threadId = yield* StartRun.threadOf(runtime, undefined)
-          const started = yield* StartRun.start(runtime, subagent, threadId, admitted.input, undefined, false, {
-            depth,
-            binding
-          })
-          return yield* restore(toTheEnd({ ...admitted, since: now }, started))
+          const ended = yield* restore(results.use(
+            { ...admitted, id: threadId, within: caller.within, partial: true },
+            Effect.map(startOn(threadId, session), ({ keep, result }) => ({ value: result, keep }))
+          ))
+          return ended._tag === "Ran" ? ended.value : yield* found(threadId, session, ended.hit)
         })
       ),
     resume: (subSessionId, answers) =>
@@ -221,9 +272,12 @@ const make = (
 const callerOf = ({ parentDepth = 0 }: DelegateRequest): Effect.Effect<Caller, DelegateError> =>
   Effect.contextWith((context: Context.Context<never>): Effect.Effect<Caller, DelegateError> => {
     const call = Context.getOption(context, ToolContext)
-    if (call._tag === "Some") return Effect.succeed({ depth: call.value.depth, depthLeft: call.value.depthLeft })
+    if (call._tag === "Some") {
+      const { depth, depthLeft, threadId } = call.value
+      return Effect.succeed({ depth, depthLeft, within: Ids.lineOf(threadId) })
+    }
     return Number.isSafeInteger(parentDepth) && parentDepth >= 0
-      ? Effect.succeed({ depth: parentDepth, depthLeft: undefined })
+      ? Effect.succeed({ depth: parentDepth, depthLeft: undefined, within: [] })
       : Effect.fail(
         new DelegateError({
           reason: {

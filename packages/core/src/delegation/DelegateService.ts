@@ -7,6 +7,7 @@ import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type { Answer } from "../values/Answer.ts"
 import type { Budget, ResolvedBudget } from "../values/Budget.ts"
+import type { PostureKeys } from "../values/CacheKey.ts"
 import type { DelegateError } from "../values/DelegateError.ts"
 import type { DelegateInput } from "../values/DelegateInput.ts"
 import type { DelegateRequest, DelegateResult } from "../values/DelegateResult.ts"
@@ -14,10 +15,11 @@ import type { Posture } from "../values/Posture.ts"
 import type { RunBinding } from "../values/RunBinding.ts"
 import type { RunError } from "../values/RunError.ts"
 import type { BoundSpec, PostureCompile } from "./BoundSpec.ts"
+import type { DelegateResults } from "./DelegateResults.ts"
 
 /**
  * A call that passed its checks: the posture compiled, with what its run starts
- * with.
+ * with, and the keys of its result in a cache.
  *
  * @category models
  * @since 0.1.0
@@ -27,12 +29,13 @@ export interface Admitted {
   readonly binding: RunBinding
   readonly budget: ResolvedBudget
   readonly depth: number
+  readonly keys: PostureKeys | undefined
   readonly input: { readonly json: string; readonly prompt: string }
 }
 
 /**
- * Who makes a call: how deep it stands, and how much deeper it may delegate, if
- * anything says so.
+ * Who makes a call: how deep it stands, how much deeper it may delegate, if
+ * anything says so, and the threads that wait for the call.
  *
  * @category models
  * @since 0.1.0
@@ -40,6 +43,7 @@ export interface Admitted {
 export interface Caller {
   readonly depth: number
   readonly depthLeft: number | undefined
+  readonly within: ReadonlyArray<string>
 }
 
 /**
@@ -82,6 +86,9 @@ export class DelegateRuntime extends Context.Service<DelegateRuntime, {
     overrides: Budget | undefined,
     caller: Caller
   ) => Effect.Effect<Admitted, DelegateError>
+
+  /** The results of equal calls. */
+  readonly results: DelegateResults
 
   /** Compiles a posture. */
   readonly compile: PostureCompile

@@ -35,8 +35,9 @@ import * as Option from "effect/Option"
  * - `key`: what equal calls have in common
  * - `id`: names this call among all that are in progress, such as the id of
  *   the thread that it works on
- * - `within`: the ids of all calls that it is inside of, at any depth and in
- *   any order. They end only after it
+ * - `within`: the ids of the calls that it is inside of, which end only after
+ *   it. The nearest one is enough where that is a call in progress here, since
+ *   what that is inside of is known; in any order
  *
  * @category models
  * @since 0.1.0
@@ -85,8 +86,8 @@ export interface EqualCalls<in out S> {
    */
   readonly run: <A, E, R>(call: Call, work: Effect.Effect<Work<A, S>, E, R>) => Effect.Effect<Ended<A, S>, E, R>
 
-  /** How many lead and how many wait. Both are 0 when no call is in progress. */
-  readonly counts: () => { readonly leading: number; readonly waiting: number }
+  /** How many calls are in progress, how many of them lead and how many wait. */
+  readonly counts: () => { readonly calls: number; readonly leading: number; readonly waiting: number }
 }
 
 /**
@@ -102,6 +103,7 @@ export interface EqualCalls<in out S> {
  */
 export const make = <S>(options: { readonly maxWait?: Duration.Input } = {}): EqualCalls<S> => {
   const maxWait = Duration.fromInputUnsafe(options.maxWait ?? "5 minutes")
+  const inProgress = new Map<string, Call>()
   const leaders = new Map<string, Leader<S>>()
   const waits = new Set<Wait<S>>()
 
@@ -124,19 +126,37 @@ export const make = <S>(options: { readonly maxWait?: Duration.Input } = {}): Eq
     )
   }
 
+  const enter = <A, E, R>(
+    call: Call,
+    work: Effect.Effect<Work<A, S>, E, R>,
+    restore: Restore
+  ): Effect.Effect<Ended<A, S>, E, R> => {
+    const leader = leaders.get(call.key)
+    if (leader === undefined) return Effect.map(lead(call, restore(work)), ran)
+    if (endsAfter(leader, call, waits)) return Effect.map(restore(work), ran)
+    return Effect.flatMap(
+      follow(call, leader, restore),
+      (shared): Effect.Effect<Ended<A, S>, E, R> =>
+        Option.isSome(shared)
+          ? Effect.succeed({ _tag: "Followed", shared: shared.value })
+          : Effect.map(restore(work), ran)
+    )
+  }
+
   return {
-    run: <A, E, R>(call: Call, work: Effect.Effect<Work<A, S>, E, R>) =>
+    run: (given, work) =>
       // What is entered in the tables is taken out again, wherever an interruption falls.
-      Effect.uninterruptibleMask((restore): Effect.Effect<Ended<A, S>, E, R> => {
-        const leader = leaders.get(call.key)
-        if (leader === undefined) return Effect.map(lead(call, restore(work)), ran)
-        if (endsAfter(leader, call, waits)) return Effect.map(restore(work), ran)
-        return Effect.flatMap(follow(call, leader, restore), (shared): Effect.Effect<Ended<A, S>, E, R> =>
-          Option.isSome(shared)
-            ? Effect.succeed({ _tag: "Followed", shared: shared.value })
-            : Effect.map(restore(work), ran))
+      Effect.uninterruptibleMask((restore) => {
+        const call: Call = { key: given.key, id: given.id, within: enclosing(given, inProgress) }
+        inProgress.set(call.id, call)
+        return Effect.ensuring(
+          enter(call, work, restore),
+          Effect.sync(() => {
+            if (inProgress.get(call.id) === call) inProgress.delete(call.id)
+          })
+        )
       }),
-    counts: () => ({ leading: leaders.size, waiting: waits.size })
+    counts: () => ({ calls: inProgress.size, leading: leaders.size, waiting: waits.size })
   }
 }
 
@@ -153,6 +173,12 @@ interface Wait<in out S> {
 }
 
 const ran = <A>({ value }: Work<A, unknown>): Ended<A, never> => ({ _tag: "Ran", value })
+
+const enclosing = ({ within }: Call, inProgress: ReadonlyMap<string, Call>): ReadonlyArray<string> => {
+  const all = new Set(within)
+  for (const id of all) for (const outer of inProgress.get(id)?.within ?? []) all.add(outer)
+  return [...all]
+}
 
 // A leader ends after all calls inside of it; those that wait end after their leaders.
 const endsAfter = <S>(leader: Leader<S>, call: Call, waits: Iterable<Wait<S>>): boolean => {

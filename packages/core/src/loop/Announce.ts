@@ -49,6 +49,25 @@ export const settled = (run: Run, outcome: Settled, usage: Usage.RunUsage, at: n
 ]
 
 /**
+ * The pair of a call whose result an equal call had given before: no run is
+ * started for it.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const hit = (run: Run, at: number): ReadonlyArray<NewEvent> => [
+  ...delegated(run, (pair) => ({ ...pair, _tag: "DelegateStart", at })),
+  ...delegated(run, (pair) => ({
+    ...pair,
+    _tag: "DelegateComplete",
+    at,
+    status: "cache_hit",
+    tokensUsed: 0,
+    toolCallsUsed: 0
+  }))
+]
+
+/**
  * Whether a run is of a posture, and so has a pair of its own.
  *
  * @category getters

@@ -98,25 +98,14 @@ export const start = Effect.fnUntraced(function*(
   streaming: boolean,
   place: Place = {}
 ): Effect.fn.Return<Started, RunError> {
-  const { agent } = runnable
   const budget = yield* valid("budget", Budget.resolve(runnable.budget, config?.budget))
   const tree = yield* valid("treeBudget", TreeBudget.resolve(config?.treeBudget))
+  const binding = place.binding ?? (yield* bindingOf(runnable))
   const starting: ActiveRun.StartingRun = {
+    ...root(runnable, threadId, input, { ...place, ...(binding === undefined ? {} : { binding }) }),
     tenant: yield* tenantOf(config),
-    threadId,
-    rootThreadId: threadId,
-    parentRunId: undefined,
-    call: undefined,
-    agentId: agent.id as Ids.AgentId,
-    agentPath: [agent.id],
-    shape: runnable.shape,
-    depth: place.depth ?? 0,
-    depthLeft: runnable.maxDepth,
-    binding: place.binding ?? (yield* bindingOf(runnable)),
     limits: yield* limitsOf(runnable.limits, config),
     budget: tree === undefined ? budget : { ...budget, tree },
-    input: input.json,
-    prompt: input.prompt,
     ephemeral: config?.threadId === undefined
   }
   // Read before anything is written: on a conversation that cannot be read no run starts.
@@ -147,6 +136,37 @@ export const start = Effect.fnUntraced(function*(
   }
   const wait = yield* Effect.flatMap(request(runtime, runnable, driving), runtime.host.drive)
   return { threadId, runId: run.runId, sequence: opened.sequence, wait }
+})
+
+/**
+ * A run with no parent as it would start, on a thread made for it, with what
+ * its agent's definition says.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const root = (
+  { agent, limits, maxDepth, shape }: Runnable,
+  threadId: Ids.ThreadId,
+  input: { readonly json: string; readonly prompt: string },
+  { binding, depth = 0 }: Place
+): ActiveRun.StartingRun => ({
+  tenant: "",
+  threadId,
+  rootThreadId: threadId,
+  parentRunId: undefined,
+  call: undefined,
+  agentId: agent.id as Ids.AgentId,
+  agentPath: [agent.id],
+  shape,
+  depth,
+  depthLeft: maxDepth,
+  binding,
+  limits,
+  budget: {},
+  input: input.json,
+  prompt: input.prompt,
+  ephemeral: true
 })
 
 /**

@@ -62,9 +62,8 @@ export const layerMemory = (options: { readonly capacity?: number } = {}): Layer
   Layer.effect(
     ResultCache,
     Effect.suspend(() => {
-      const capacity = options.capacity ?? defaultCapacity
-      const [problem] = Bound.problem("capacity", capacity)
-      return problem === undefined ? Effect.succeed(inMemory(capacity)) : Effect.die(new RangeError(problem))
+      const [problem] = Bound.problem("capacity", options.capacity ?? defaultCapacity)
+      return problem === undefined ? Effect.succeed(memory(options)) : Effect.die(new RangeError(problem))
     })
   )
 
@@ -74,12 +73,29 @@ export const layerMemory = (options: { readonly capacity?: number } = {}): Layer
  * @category layers
  * @since 0.1.0
  */
-export const layerNone: Layer.Layer<ResultCache> = Layer.succeed(ResultCache, {
+export const layerNone: Layer.Layer<ResultCache> = Layer.sync(ResultCache, () => none)
+
+/**
+ * A cache that keeps nothing.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const none: ResultCache["Service"] = {
   get: () => Effect.succeedNone,
   set: () => Effect.void,
   remove: () => Effect.void,
   clear: Effect.void
-})
+}
+
+/**
+ * Creates a cache in memory, see {@link layerMemory}.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const memory = (options: { readonly capacity?: number } = {}): ResultCache["Service"] =>
+  inMemory(options.capacity ?? defaultCapacity)
 
 /**
  * Creates a cache over any storage, which may fail, hang and hold anything.

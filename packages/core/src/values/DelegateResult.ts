@@ -78,8 +78,10 @@ export interface SubSession {
  *
  * **Details**
  *
- * - `success`, `cache_hit`: `result` is the report: text, or the value that the
- *   report's schema gives
+ * - `success`: `result` is the report: text, or the value that the report's
+ *   schema gives
+ * - `cache_hit`: `result` is that of an equal call before. `error` is there if
+ *   that call was partial
  * - `partial`: a budget of tokens or calls ended the run. `result` is what it
  *   had said last, for a posture that reports in text; a report, if the
  *   response that crossed the limit was one; else `undefined`
@@ -94,7 +96,8 @@ export interface SubSession {
 export type DelegateResult =
   & SubSession
   & (
-    | { readonly status: "success" | "cache_hit"; readonly result: unknown }
+    | { readonly status: "success"; readonly result: unknown }
+    | { readonly status: "cache_hit"; readonly result: unknown; readonly error?: ChildFailure }
     | { readonly status: "partial"; readonly result: unknown; readonly error: ChildFailure }
     | { readonly status: "error" | "timeout" | "cancelled"; readonly error: ChildFailure }
     | { readonly status: "suspended"; readonly pending: ReadonlyArray<PendingInterrupt> }

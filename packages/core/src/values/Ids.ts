@@ -141,6 +141,20 @@ export const compareCalls = (a: CallKey, b: CallKey): number => {
 export const childThreadId = (parent: RunId, call: CallKey): ThreadId => `${parent}/${call}` as ThreadId
 
 /**
+ * A thread and those above it, the root last.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const lineOf = (threadId: string): ReadonlyArray<string> => {
+  const line = [threadId]
+  for (let at = threadId.lastIndexOf("/"); at >= 0; at = threadId.lastIndexOf("/", at - 1)) {
+    line.push(threadId.slice(0, threadId.lastIndexOf("#", at)))
+  }
+  return line
+}
+
+/**
  * Whether a thread id belongs to a child.
  *
  * @category getters

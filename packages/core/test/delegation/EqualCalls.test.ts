@@ -22,14 +22,14 @@ const fork = <A, E>(effect: Effect.Effect<A, E>) => Effect.forkChild(effect, { s
 
 const second = Effect.sleep("1 second")
 
-const none = { leading: 0, waiting: 0 }
+const none = { calls: 0, leading: 0, waiting: 0 }
 
 describe("EqualCalls", () => {
   it.effect("let the first one work, and give its result to those that come meanwhile", () =>
     Effect.gen(function*() {
       const calls = EqualCalls.make<string>()
       const fibers = yield* Effect.forEach(["a", "b", "c"], (id) => fork(calls.run(call(id), sharing(id, second))))
-      assert.deepStrictEqual(calls.counts(), { leading: 1, waiting: 2 })
+      assert.deepStrictEqual(calls.counts(), { calls: 3, leading: 1, waiting: 2 })
       yield* TestClock.adjust("1 second")
       const ends = yield* Effect.forEach(fibers, Fiber.join)
       const later = yield* calls.run(call("d"), sharing("d"))
@@ -79,7 +79,7 @@ describe("EqualCalls", () => {
       const follower = yield* fork(calls.run(call("b"), sharing("b", Effect.sync(() => trace.push("b")))))
       leader.interruptUnsafe()
       yield* TestClock.adjust(999)
-      assert.deepStrictEqual(calls.counts(), { leading: 1, waiting: 1 })
+      assert.deepStrictEqual(calls.counts(), { calls: 2, leading: 1, waiting: 1 })
       yield* TestClock.adjust(1)
 
       assert.deepStrictEqual(yield* Fiber.join(follower), ran("b"))
@@ -92,10 +92,10 @@ describe("EqualCalls", () => {
       yield* fork(calls.run(call("a"), keeping("a", second)))
       yield* fork(calls.run(call("b"), sharing("b", second)))
       yield* TestClock.adjust("1 second")
-      assert.deepStrictEqual(calls.counts(), none)
+      assert.deepStrictEqual(calls.counts(), { calls: 1, leading: 0, waiting: 0 })
       const next = yield* fork(calls.run(call("c"), sharing("c", second)))
 
-      assert.deepStrictEqual(calls.counts(), { leading: 1, waiting: 0 })
+      assert.deepStrictEqual(calls.counts(), { calls: 2, leading: 1, waiting: 0 })
       yield* TestClock.adjust("1 second")
       assert.deepStrictEqual(yield* Fiber.join(next), ran("c"))
     }))
@@ -110,7 +110,7 @@ describe("EqualCalls", () => {
       yield* TestClock.adjust(1)
 
       assert.deepStrictEqual(yield* Fiber.join(follower), ran("b"))
-      assert.deepStrictEqual(calls.counts(), { leading: 1, waiting: 0 })
+      assert.deepStrictEqual(calls.counts(), { calls: 1, leading: 1, waiting: 0 })
       yield* Fiber.interrupt(leader)
       assert.deepStrictEqual(calls.counts(), none)
     }))
@@ -215,7 +215,7 @@ describe("EqualCalls under interruption", () => {
       )
 
       assert.isTrue(Exit.hasInterrupts(exit))
-      assert.deepStrictEqual(calls.counts(), { leading: 1, waiting: 0 })
+      assert.deepStrictEqual(calls.counts(), { calls: 1, leading: 1, waiting: 0 })
       yield* Fiber.interrupt(leader)
     }))
 })
@@ -229,6 +229,20 @@ describe("EqualCalls that are inside of each other", () => {
       const outer = yield* calls.run(call("a"), Effect.map(inner, (value) => ({ value, shared: Option.none() })))
 
       assert.deepStrictEqual<unknown>(outer, ran(ran("b") as unknown as string))
+      assert.deepStrictEqual(calls.counts(), none)
+    }))
+
+  it.effect("need to know only the call right around them", () =>
+    Effect.gen(function*() {
+      const calls = EqualCalls.make<string>({ maxWait: "1000 days" })
+      const seen: Array<Ended> = []
+      const noting = (id: string, within: string, key: string, effect: Effect.Effect<unknown>) =>
+        Effect.tap(calls.run(call(id, [within], key), sharing(id, effect)), (ended) =>
+          Effect.sync(() => seen.push(ended)))
+      const waiting = noting("d", "c", "k", Effect.void)
+      yield* calls.run(call("a"), sharing("a", noting("b", "a", "x", noting("c", "b", "y", waiting))))
+
+      assert.deepStrictEqual(seen, [ran("d"), ran("c"), ran("b")])
       assert.deepStrictEqual(calls.counts(), none)
     }))
 
@@ -368,7 +382,8 @@ describe("EqualCalls of any kind", () => {
         ) => {
           const below: Effect.Effect<unknown> = Effect.forEach(
             inside,
-            (tree, index): Effect.Effect<unknown> => run(tree, [id, ...within], `${id}.${index}`),
+            (tree, index): Effect.Effect<unknown> =>
+              run(tree, index % 2 === 0 ? [id] : [id, ...within], `${id}.${index}`),
             { concurrency: atOnce ? "unbounded" : 1 }
           )
           const work = Effect.andThen(Effect.sleep(seconds * 1000), below)

@@ -1,0 +1,133 @@
+/**
+ * Results of posture runs that equal calls use again.
+ *
+ * **Details**
+ *
+ * Invariants:
+ *
+ * 1. A success is found by every equal call, a partial result only by one with
+ *    the same budget. Errors, timeouts and cancelled runs are never kept.
+ * 2. What is found is decoded by the report schema of now, and a miss if it
+ *    does not decode. Each hit decodes anew, so nobody shares a value.
+ *
+ * @since 0.1.0
+ */
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import type { ResultCache } from "../service/ResultCache.ts"
+import * as CachedResult from "../values/CachedResult.ts"
+import type { PostureKeys } from "../values/CacheKey.ts"
+import type { ChildFailure } from "../values/ChildFailure.ts"
+import type { Json } from "../values/Json.ts"
+import type { BoundSpec } from "./BoundSpec.ts"
+import * as EqualCalls from "./EqualCalls.ts"
+
+/**
+ * A result of an equal call: encoded, and decoded. `error` says why a partial
+ * one is not whole.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Hit {
+  readonly json: Json
+  readonly value: unknown
+  readonly error: ChildFailure | undefined
+}
+
+/**
+ * A result to keep, as its run gave it.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Kept {
+  readonly json: Json
+  readonly error: ChildFailure | undefined
+}
+
+/**
+ * The results of a runtime of postures.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface DelegateResults {
+  /**
+   * Gives the result of an equal call, or does the work: at the same time only
+   * one of the equal calls of this process does. What the work gives to keep is
+   * kept and shared. `partial` tells whether a partial result will do.
+   */
+  readonly use: <A, E>(call: {
+    readonly keys: PostureKeys | undefined
+    readonly subagent: BoundSpec
+    readonly id: string
+    readonly within: ReadonlyArray<string>
+    readonly partial: boolean
+  }, work: Effect.Effect<{ readonly value: A; readonly keep: Kept | undefined }, E>) => Effect.Effect<
+    { readonly _tag: "Ran"; readonly value: A } | { readonly _tag: "Hit"; readonly hit: Hit },
+    E
+  >
+}
+
+/**
+ * Creates the results of a runtime over a cache.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make = (cache: ResultCache["Service"]): DelegateResults => {
+  const calls = EqualCalls.make<Kept>()
+  const find = Effect.fnUntraced(function*(keys: PostureKeys, subagent: BoundSpec, partial: boolean) {
+    for (const key of partial ? [keys.success, keys.partial] : [keys.success]) {
+      const cached = yield* cache.get(key)
+      if (Option.isNone(cached)) continue
+      const { value } = cached
+      const error = value.status === "partial" ? value.error : undefined
+      const hit = yield* decoded(subagent, { json: CachedResult.value(value), error })
+      if (hit !== undefined) return hit
+    }
+    return undefined
+  })
+  return {
+    use: Effect.fnUntraced(function*<A, E>(
+      { id, keys, partial, subagent, within }: Parameters<DelegateResults["use"]>[0],
+      work: Effect.Effect<{ readonly value: A; readonly keep: Kept | undefined }, E>
+    ) {
+      if (keys === undefined) return ran((yield* work).value)
+      const hit = yield* find(keys, subagent, partial)
+      if (hit !== undefined) return { _tag: "Hit" as const, hit }
+      const kept = Effect.tap(work, ({ keep }) => keep === undefined ? Effect.void : store(cache, keys, keep))
+      const ended = yield* calls.run(
+        // Calls that take no partial result do not wait for one.
+        { key: partial ? keys.partial : `${keys.partial}/whole`, id, within },
+        Effect.map(kept, ({ keep, value }) => ({
+          value,
+          shared: keep === undefined || (keep.error !== undefined && !partial) ? Option.none() : Option.some(keep)
+        }))
+      )
+      if (ended._tag === "Ran") return ran(ended.value)
+      const shared = yield* decoded(subagent, ended.shared)
+      return shared === undefined ? ran((yield* work).value) : { _tag: "Hit" as const, hit: shared }
+    })
+  }
+}
+
+const ran = <A>(value: A) => ({ _tag: "Ran" as const, value })
+
+const store = (cache: ResultCache["Service"], keys: PostureKeys, { error, json }: Kept): Effect.Effect<void> =>
+  error === undefined
+    ? cache.set(keys.success, CachedResult.success(json))
+    : cache.set(keys.partial, CachedResult.partial(json, error))
+
+const decoded = ({ agent, report }: BoundSpec, { error, json }: Kept): Effect.Effect<Hit | undefined> => {
+  // What a partial run had said last is text, whatever its report would have been.
+  if (report === undefined) return Effect.succeed(typeof json === "string" ? { json, value: json, error } : undefined)
+  return Effect.provideContext(
+    Effect.match(report.decode(json) as Effect.Effect<unknown, unknown>, {
+      onFailure: () => undefined,
+      onSuccess: (value): Hit => ({ json, value, error })
+    }),
+    agent.context
+  )
+}

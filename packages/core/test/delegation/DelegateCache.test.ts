@@ -1,0 +1,72 @@
+import { assert, describe, it } from "@effect/vitest"
+import { AgentBuilder, DelegateRuntime, PostureRegistry } from "@mandate/core"
+import { Script, ScriptedModel, Step } from "@mandate/testing"
+import { Effect } from "effect"
+import { TestClock } from "effect/testing"
+import * as Postures from "../support/Postures.ts"
+import * as Trees from "../support/Trees.ts"
+
+const { posture } = Postures
+
+const calls = Effect.flatMap(ScriptedModel.ScriptedModel, (model) => model.calls)
+const run = (request: Partial<Parameters<typeof DelegateRuntime.run>[0]> = {}) =>
+  DelegateRuntime.run({ posture: "scout", task: "Look", ...request })
+
+describe("results of equal calls", () => {
+  it.effect("are used again, under a sub-session of their own, without a model call", () =>
+    Effect.gen(function*() {
+      const first = yield* run({ context: { a: { x: 1, y: [2, 1] }, b: 2 } })
+      const second = yield* run({ context: { b: 2, a: { y: [2, 1], x: 1 } } })
+      const other = yield* run({ context: { a: { x: 1, y: [1, 2] }, b: 2 } })
+
+      assert.deepStrictEqual([first.status, second.status, other.status], ["success", "cache_hit", "success"])
+      assert.deepInclude(second, { result: "seen", tokensUsed: 0, toolCallsUsed: 0, elapsed: 0 })
+      assert.notStrictEqual(second.subSessionId, first.subSessionId)
+      assert.strictEqual(yield* calls, 2)
+    }).pipe(Effect.provide(Postures.runtime([posture("scout")], { scout: Script.each([Step.text("seen")]) }))))
+
+  it.effect("are not used after the posture changed, nor of a partial one with another budget", () =>
+    Effect.gen(function*() {
+      const registry = yield* PostureRegistry.PostureRegistry
+      const statuses = [
+        (yield* run()).status,
+        (yield* run({ overrides: { maxTokens: 10 } })).status,
+        (yield* run({ task: "More", overrides: { maxTokens: 10 } })).status,
+        (yield* run({ task: "More", overrides: { maxTokens: 10 } })).status,
+        (yield* run({ task: "More", overrides: { maxTokens: 100 } })).status
+      ]
+      yield* registry.put(posture("scout", { instructions: "You do scout!" }))
+
+      assert.deepStrictEqual([...statuses, (yield* run()).status], [
+        "success",
+        "cache_hit",
+        "partial",
+        "cache_hit",
+        "success",
+        "success"
+      ])
+    }).pipe(Effect.provide(Postures.runtime([posture("scout")], { scout: Script.each([Step.text("seen")]) }))))
+
+  it.effect("are shared by equal calls at the same time, and by the calls of a model", () =>
+    Effect.gen(function*() {
+      const lead = yield* AgentBuilder.make("lead").withPostures().build()
+      yield* Effect.forkChild(lead.run("Go", { threadId: "t" }), { startImmediately: true })
+      yield* TestClock.adjust("2 seconds")
+
+      const [, second] = yield* Effect.flatMap(ScriptedModel.ScriptedModel, (model) => model.requestsOf("lead"))
+      assert.deepStrictEqual(Trees.outputs(second!.request), [{ report: "seen" }, { report: "seen" }])
+      const events = yield* Trees.durableEvents("t")
+      assert.deepStrictEqual(Trees.tagged(events, "DelegateComplete").map(({ status }) => status), [
+        "success",
+        "cache_hit"
+      ])
+      assert.lengthOf(Trees.tagged(events, "DelegateStart"), 2)
+      assert.strictEqual(yield* calls, 3)
+    }).pipe(Effect.provide(Postures.runtime([posture("scout")], {
+      lead: [
+        Step.calls(...[1, 2].map(() => Step.call("delegate", { posture: "scout", task: "Look" }))),
+        Step.text("done")
+      ],
+      scout: Script.each([Step.delay("1 second", Step.text("seen"))])
+    }))))
+})
