@@ -18,9 +18,11 @@ import * as BoundAgent from "../delegation/BoundAgent.ts"
 import type { DelegateRuntime } from "../delegation/DelegateService.ts"
 import type { Mandate } from "../service/Mandate.ts"
 import type { ModelRegistry } from "../service/ModelRegistry.ts"
+import type { ResultCache } from "../service/ResultCache.ts"
 import type { ToolCatalog } from "../service/ToolCatalog.ts"
 import type { AgentDefinitionError } from "../values/AgentDefinitionError.ts"
 import type { Budget } from "../values/Budget.ts"
+import type { CachePolicy } from "../values/CachePolicy.ts"
 import type { ChildFailurePolicy } from "../values/ChildFailure.ts"
 import type { DelegationConfig } from "../values/DelegationConfig.ts"
 import type { ModelError } from "../values/ModelError.ts"
@@ -157,6 +159,16 @@ export class TypedAgent<in out I, in out O, out R = never> extends Pipeable.Clas
    */
   withInputText(inputText: (input: I) => string): TypedAgent<I, O, R> {
     return new TypedAgent(AgentSpec.update(this.spec, { inputText }))
+  }
+
+  /**
+   * Lets equal calls use each other's reports, as task calls and by `run`
+   * without a thread id, from the `ResultCache`. Calls are equal when their
+   * encoded inputs are, and nothing of the definition that is data differs;
+   * `version` stands for what is code. Default: not cached.
+   */
+  withCache(policy: CachePolicy = {}): TypedAgent<I, O, R | ResultCache> {
+    return new TypedAgent(AgentSpec.update(this.spec, { cache: Object.freeze({ ...policy }) }))
   }
 
   /** Compiles the definition, with its whole family, onto the runtime in the context. */

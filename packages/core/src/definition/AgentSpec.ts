@@ -9,6 +9,7 @@ import * as Option from "effect/Option"
 import type * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import type { Budget } from "../values/Budget.ts"
+import type { CachePolicy } from "../values/CachePolicy.ts"
 import type { ChildFailurePolicy } from "../values/ChildFailure.ts"
 import type { DelegationConfig } from "../values/DelegationConfig.ts"
 import type { ModelError } from "../values/ModelError.ts"
@@ -61,6 +62,7 @@ export interface PostureOptions {
  * - `catalogTools`: names of the catalog's tools; empty for all of them,
  *   absent for none
  * - `postures`: which postures the agent may delegate to; absent for none
+ * - `cache`: how results are cached; absent for not at all
  * - `breakpoints`: what a run stops before
  * - `retry`: absent for the default schedule
  *
@@ -80,6 +82,7 @@ export interface AgentSpec {
   readonly tools: ReadonlyArray<ToolSource>
   readonly catalogTools: ReadonlyArray<string> | undefined
   readonly postures: PostureOptions | undefined
+  readonly cache: CachePolicy | undefined
   readonly breakpoints: ReadonlyArray<Breakpoint>
   readonly subagents: ReadonlyArray<AgentSpec>
   readonly delegation: DelegationConfig
@@ -121,6 +124,7 @@ export const make = (
     tools: [],
     catalogTools: undefined,
     postures: undefined,
+    cache: undefined,
     breakpoints: [],
     subagents: [],
     delegation: {},

@@ -15,11 +15,13 @@ import * as Shape from "../loop/Shape.ts"
 import * as RecoverRun from "../run/RecoverRun.ts"
 import { Mandate } from "../service/Mandate.ts"
 import { ModelRegistry } from "../service/ModelRegistry.ts"
+import { ResultCache } from "../service/ResultCache.ts"
 import { ToolCatalog } from "../service/ToolCatalog.ts"
 import { AgentDefinitionError, type DefinitionProblem } from "../values/AgentDefinitionError.ts"
 import * as DelegationConfig from "../values/DelegationConfig.ts"
 import type * as JsonCodec from "../values/JsonCodec.ts"
 import * as RunLimits from "../values/RunLimits.ts"
+import * as Behaviour from "./Behaviour.ts"
 import * as BindAnswer from "./BindAnswer.ts"
 import { codec, type Report } from "./BindCodec.ts"
 import * as BindTools from "./BindTools.ts"
@@ -29,8 +31,10 @@ import * as DefinitionCheck from "./DefinitionCheck.ts"
 import { DelegateRuntime } from "./DelegateService.ts"
 import * as DelegateTool from "./DelegateTool.ts"
 import * as EffectCheck from "./EffectCheck.ts"
+import * as EqualResults from "./EqualResults.ts"
 import * as SchemaCheck from "./SchemaCheck.ts"
 import * as TaskTool from "./TaskTool.ts"
+import * as TypedCache from "./TypedCache.ts"
 
 /**
  * Compiles a definition and every subagent below it, and registers the agent
@@ -144,6 +148,13 @@ const bindOne: (
     retry: spec.retry ?? defaultRetry,
     context: family.context as Context.Context<never>
   }
+  const shape = Shape.make({
+    id: spec.id,
+    tools,
+    report: answerCodec,
+    subagents: subagents.map(({ agent, shape }) => ({ id: agent.id, shape }))
+  })
+  const behaviour = Behaviour.of(spec, { agent, input, shape, subagents })
   const bound: BoundSpec = {
     runtime: Context.get(family.context, Mandate),
     role: spec.role,
@@ -157,13 +168,17 @@ const bindOne: (
     maxDepth: spec.delegation.maxDepth ?? DelegationConfig.defaults.maxDepth,
     limits: RunLimits.make(spec.delegation, spec),
     budget: spec.budget,
-    shape: Shape.make({
-      id: spec.id,
-      tools,
-      report: answerCodec,
-      subagents: subagents.map(({ agent, shape }) => ({ id: agent.id, shape }))
-    }),
+    shape,
     agent,
+    behaviour,
+    cache: spec.cache === undefined
+      ? undefined
+      : TypedCache.make(
+        spec.id,
+        behaviour,
+        spec.cache,
+        EqualResults.of(Context.getUnsafe(family.context, ResultCache))
+      ),
     postures: delegates?.compile,
     catalog: spec.catalogTools === undefined
       ? undefined

@@ -10,6 +10,7 @@ import type { ChildFailurePolicy } from "../values/ChildFailure.ts"
 import type { DelegateError } from "../values/DelegateError.ts"
 import type { JsonCodec } from "../values/JsonCodec.ts"
 import type { Posture } from "../values/Posture.ts"
+import type { TypedCache } from "./TypedCache.ts"
 
 /**
  * An agent compiled onto a runtime, types erased.
@@ -20,6 +21,8 @@ import type { Posture } from "../values/Posture.ts"
  *   message
  * - `report`: the codec of a typed answer; absent for text
  * - `ownMaxDepth`: the depth the definition sets itself, if it does
+ * - `behaviour`: a digest of what it does, as far as that is data
+ * - `cache`: where its results are found again, if they are to be
  * - `postures`: how postures are compiled, for an agent that may delegate to
  *   them
  *
@@ -36,6 +39,8 @@ export interface BoundSpec extends Runnable {
   readonly childFailure: ChildFailurePolicy
   readonly ownMaxDepth: number | undefined
   readonly subagents: ReadonlyArray<BoundSpec>
+  readonly behaviour: string
+  readonly cache: TypedCache | undefined
   readonly postures: PostureCompile | undefined
 }
 

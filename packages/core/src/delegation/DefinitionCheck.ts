@@ -10,6 +10,7 @@ import type { AgentSpec } from "../definition/AgentSpec.ts"
 import { submitReport } from "../loop/Drive.ts"
 import type { DefinitionProblem } from "../values/AgentDefinitionError.ts"
 import * as Budget from "../values/Budget.ts"
+import * as CachePolicy from "../values/CachePolicy.ts"
 import * as DelegationConfig from "../values/DelegationConfig.ts"
 import { AgentId } from "../values/Ids.ts"
 import * as Text from "../values/Text.ts"
@@ -70,6 +71,10 @@ const settings = (spec: AgentSpec): ReadonlyArray<Found> => [
     onSuccess: () => [],
     onFailure: (messages) => messages.map((message) => ({ kind: "InvalidBudget" as const, message }))
   }),
+  ...(spec.cache === undefined ? [] : CachePolicy.problems(spec.cache)).map((message) => ({
+    kind: "InvalidSetting" as const,
+    message: `the cache policy: ${message}`
+  })),
   ...(Number.isSafeInteger(spec.maxSteps) && spec.maxSteps > 0 ? [] : [{
     kind: "InvalidSetting" as const,
     message: `maxSteps must be a positive whole number, not ${String(spec.maxSteps)}`

@@ -18,7 +18,7 @@ import type { RunError } from "../values/RunError.ts"
 import { childFailure, type Settled } from "../values/RunOutcome.ts"
 import * as Usage from "../values/Usage.ts"
 import type { BoundSpec } from "./BoundSpec.ts"
-import type { Kept } from "./DelegateResults.ts"
+import type { Kept } from "./EqualResults.ts"
 import * as Standing from "./Standing.ts"
 
 /**

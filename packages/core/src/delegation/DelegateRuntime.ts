@@ -31,8 +31,8 @@ import * as Bind from "./Bind.ts"
 import * as CheckAnswer from "./CheckAnswer.ts"
 import * as DelegateAdmission from "./DelegateAdmission.ts"
 import * as DelegateOutcome from "./DelegateOutcome.ts"
-import * as DelegateResults from "./DelegateResults.ts"
 import { type Admitted, type Caller, DelegateRuntime } from "./DelegateService.ts"
+import * as EqualResults from "./EqualResults.ts"
 import * as PostureCompile from "./PostureCompile.ts"
 import * as StoredPosture from "./StoredPosture.ts"
 
@@ -151,7 +151,7 @@ const make = (
     // Postures delegate to postures by this very service.
     (spec) => Effect.provideContext(Bind.compile(spec), Context.add(outer, DelegateRuntime, self))
   )
-  const results = DelegateResults.make(cache)
+  const results = EqualResults.of(cache)
   const admit: DelegateRuntime["Service"]["admit"] = (posture, input, overrides, caller) =>
     DelegateAdmission.admit({ registry, compile, maxDepth }, posture, input, overrides, caller)
 
@@ -193,7 +193,7 @@ const make = (
   const found = Effect.fnUntraced(function*(
     threadId: Ids.ThreadId,
     session: Admitted & DelegateOutcome.Session,
-    { error, value }: DelegateResults.Hit
+    { error, value }: EqualResults.Hit
   ): Effect.fn.Return<DelegateResult> {
     const { now } = yield* runtime.lease
     const run = StartRun.root(session.subagent, threadId, session.input, session)

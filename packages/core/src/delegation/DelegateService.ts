@@ -15,7 +15,7 @@ import type { Posture } from "../values/Posture.ts"
 import type { RunBinding } from "../values/RunBinding.ts"
 import type { RunError } from "../values/RunError.ts"
 import type { BoundSpec, PostureCompile } from "./BoundSpec.ts"
-import type { DelegateResults } from "./DelegateResults.ts"
+import type { EqualResults } from "./EqualResults.ts"
 
 /**
  * A call that passed its checks: the posture compiled, with what its run starts
@@ -88,7 +88,7 @@ export class DelegateRuntime extends Context.Service<DelegateRuntime, {
   ) => Effect.Effect<Admitted, DelegateError>
 
   /** The results of equal calls. */
-  readonly results: DelegateResults
+  readonly results: EqualResults
 
   /** Compiles a posture. */
   readonly compile: PostureCompile

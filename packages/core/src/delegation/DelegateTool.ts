@@ -19,22 +19,16 @@ import * as Announce from "../loop/Announce.ts"
 import type { Branch } from "../loop/Branch.ts"
 import type { Drive, LoopTool, ToolCall } from "../loop/Drive.ts"
 import { decodeText } from "../loop/HandlerTool.ts"
-import * as StoredRun from "../run/StoredRun.ts"
 import type { Budget } from "../values/Budget.ts"
-import { action } from "../values/ChildFailure.ts"
 import type { DelegateError } from "../values/DelegateError.ts"
-import { statusOf } from "../values/DelegateResult.ts"
 import * as Ids from "../values/Ids.ts"
-import type { Json } from "../values/Json.ts"
 import type { ModelTool } from "../values/ModelRequest.ts"
 import * as SchemaIssues from "../values/SchemaIssues.ts"
 import * as ChildTask from "./ChildTask.ts"
-import type { Kept } from "./DelegateResults.ts"
 import type { DelegateRuntime } from "./DelegateService.ts"
 import { delegateName } from "./PostureSpec.ts"
 import * as StoredPosture from "./StoredPosture.ts"
-import * as TaskMessage from "./TaskMessage.ts"
-import type { Lost, Task } from "./TaskResult.ts"
+import * as TaskResult from "./TaskResult.ts"
 import * as TaskTool from "./TaskTool.ts"
 
 /**
@@ -82,7 +76,7 @@ export const make = (
     }
     const { binding, budget, input, keys, subagent } = answer.success
     const posture = { binding, budget, depthLeft: subagent.maxDepth }
-    const self: Task = { drive, call, subagent, policy: childFailure, task: input, posture }
+    const self: TaskResult.Task = { drive, call, subagent, policy: childFailure, task: input, posture }
     const ended = yield* delegates.results.use(
       {
         keys,
@@ -93,10 +87,13 @@ export const make = (
       },
       Effect.flatMap(
         TaskTool.watched(self),
-        (branch) => Effect.map(kept(self, branch), (keep) => ({ value: branch, keep }))
+        (branch) => Effect.map(TaskResult.kept(self, branch), (keep) => ({ value: branch, keep }))
       )
     )
-    return ended._tag === "Ran" ? ended.value : hit(self, ended.hit.json)
+    if (ended._tag === "Ran") return ended.value
+    const run = ChildTask.starting(self, undefined)
+    const runId = Ids.runId(run.threadId, 0)
+    return TaskResult.known(self, ended.hit.json, Announce.hit({ ...run, runId }, drive.now()))
   })
 
   const goOn = Effect.fnUntraced(function*(call: ToolCall, drive: Drive) {
@@ -107,7 +104,7 @@ export const make = (
     if (Result.isFailure(stored)) return StoredPosture.failed(stored.failure)
     const { binding, budget, depthLeft, input, prompt, subagent } = stored.success
     const task = { json: input, prompt }
-    const self: Task = {
+    const self: TaskResult.Task = {
       drive,
       call,
       subagent,
@@ -137,41 +134,6 @@ export const make = (
           if (tool.name !== delegateName) return [tool]
           return all.length === 0 ? [] : [definition(all)]
         }))
-  }
-}
-
-// The row is there until the parent has recorded the result, and says whether it was whole.
-const kept = ({ call, drive, posture }: Task, branch: Branch): Effect.Effect<Kept | undefined, Lost> => {
-  if (branch._tag !== "Done" || branch.result.isError || posture === undefined) return Effect.succeed(undefined)
-  const runId = Ids.runId(Ids.childThreadId(drive.run.runId, call.key), 0)
-  return Effect.map(drive.runtime.store.load(runId), (loaded) => {
-    if (loaded === undefined) return undefined
-    const ended = Result.all([StoredRun.outcome(loaded.row), StoredRun.usage(loaded.row)])
-    if (Result.isFailure(ended)) return undefined
-    const [outcome, usage] = ended.success
-    return outcome._tag === "Completed" && statusOf(outcome, usage.own, posture.budget) === "success"
-      ? { json: outcome.answer, error: undefined }
-      : undefined
-  })
-}
-
-// No run is started, so there is nothing that was used.
-const hit = (self: Task, json: Json): Branch => {
-  const { call, drive } = self
-  const { bytes, output } = TaskMessage.report(json)
-  const { maxReportBytes } = drive.run.limits
-  if (bytes > maxReportBytes) {
-    const failure = { _tag: "ReportTooLarge", bytes, maxReportBytes } as const
-    if (action(self.policy, failure) === "fail-run") {
-      return { _tag: "Fail", failure: { _tag: "ChildFailed", failure, path: [self.subagent.agent.id] } }
-    }
-    return { _tag: "Done", result: { output: TaskMessage.failure(failure, maxReportBytes), isError: true } }
-  }
-  const run = ChildTask.starting(self, undefined)
-  return {
-    _tag: "Done",
-    result: { output, isError: false },
-    events: Announce.hit({ ...run, runId: Ids.runId(Ids.childThreadId(drive.run.runId, call.key), 0) }, drive.now())
   }
 }
 

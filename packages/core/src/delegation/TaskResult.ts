@@ -9,20 +9,25 @@ import * as Result from "effect/Result"
 import * as ActiveRun from "../loop/ActiveRun.ts"
 import type { Branch, Done } from "../loop/Branch.ts"
 import type { Drive, ToolCall } from "../loop/Drive.ts"
+import * as OpenRun from "../loop/OpenRun.ts"
 import * as CloseFailed from "../run/CloseFailed.ts"
+import * as StoredRun from "../run/StoredRun.ts"
 import * as TreeClose from "../run/TreeClose.ts"
 import * as CorruptRow from "../service/CorruptRow.ts"
 import type { DriveEnd } from "../service/RunHost.ts"
 import { Fenced, type StoreError } from "../service/RunStore.ts"
 import type { ResolvedBudget } from "../values/Budget.ts"
 import { action, type ChildFailure, type ChildFailurePolicy } from "../values/ChildFailure.ts"
+import { statusOf } from "../values/DelegateResult.ts"
 import * as Ids from "../values/Ids.ts"
+import type { Json } from "../values/Json.ts"
 import type { ToolOutput } from "../values/Message.ts"
 import type { RunBinding } from "../values/RunBinding.ts"
 import type { NewEvent } from "../values/RunEvent.ts"
 import { childFailure, type Failure, inherited, type Settled } from "../values/RunOutcome.ts"
 import type * as Usage from "../values/Usage.ts"
 import type { BoundSpec } from "./BoundSpec.ts"
+import type { Kept } from "./EqualResults.ts"
 import * as TaskMessage from "./TaskMessage.ts"
 
 /**
@@ -89,6 +94,51 @@ const settled = (self: Task, outcome: Settled, usage: Usage.RunUsage): Branch =>
   return bytes > maxReportBytes
     ? refused(self, { _tag: "ReportTooLarge", bytes, maxReportBytes }, usage.tree)
     : done(self, output, undefined, usage.tree, [])
+}
+
+/**
+ * The branch of a task call whose result an equal call had given before. No run
+ * is started, so there is nothing that was used.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const known = (self: Task, answer: Json, events?: ReadonlyArray<NewEvent>): Branch => {
+  const { maxReportBytes } = self.drive.run.limits
+  const { bytes, output } = TaskMessage.report(answer)
+  if (bytes <= maxReportBytes) {
+    return { _tag: "Done", result: { output, isError: false }, ...(events === undefined ? {} : { events }) }
+  }
+  const failure: ChildFailure = { _tag: "ReportTooLarge", bytes, maxReportBytes }
+  return action(self.policy, failure) === "fail-run"
+    ? { _tag: "Fail", failure: { _tag: "ChildFailed", failure, path: [self.subagent.agent.id] } }
+    : { _tag: "Done", result: { output: TaskMessage.failure(failure, maxReportBytes), isError: true } }
+}
+
+/**
+ * What equal calls may use of a task call that ended in this branch. The
+ * child's row is there until the parent has recorded the result, and says
+ * whether it was whole.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const kept = ({ call, drive }: Task, branch: Branch): Effect.Effect<Kept | undefined, Lost> => {
+  if (branch._tag !== "Done" || branch.result.isError) return Effect.succeed(undefined)
+  const runId = Ids.runId(Ids.childThreadId(drive.run.runId, call.key), 0)
+  return Effect.map(drive.runtime.store.load(runId), (loaded) => {
+    if (loaded === undefined) return undefined
+    const ended = Result.all([
+      OpenRun.place(loaded.row),
+      StoredRun.outcome(loaded.row),
+      StoredRun.usage(loaded.row)
+    ])
+    if (Result.isFailure(ended)) return undefined
+    const [{ budget }, outcome, usage] = ended.success
+    return outcome._tag === "Completed" && statusOf(outcome, usage.own, budget) === "success"
+      ? { json: outcome.answer, error: undefined }
+      : undefined
+  })
 }
 
 const failedChild = Effect.fnUntraced(function*(self: Task, failure: Failure): Effect.fn.Return<Branch, Lost> {

@@ -16,11 +16,13 @@ import * as ActiveRun from "../loop/ActiveRun.ts"
 import type { Branch, Done } from "../loop/Branch.ts"
 import type { Drive, LoopTool, ToolCall } from "../loop/Drive.ts"
 import { decodeText } from "../loop/HandlerTool.ts"
+import * as Ids from "../values/Ids.ts"
 import * as Json from "../values/Json.ts"
 import type { BoundSpec } from "./BoundSpec.ts"
 import * as ChildTask from "./ChildTask.ts"
 import * as TaskMessage from "./TaskMessage.ts"
-import type { Lost, Task } from "./TaskResult.ts"
+import { kept, known, type Lost, type Task } from "./TaskResult.ts"
+import type { TypedCache } from "./TypedCache.ts"
 
 /**
  * Name of the tool through which all text subagents are reached.
@@ -126,7 +128,24 @@ const delegate = Effect.fnUntraced(function*(
   ))
   if (Result.isFailure(input)) return invalidInput(drive, input.failure.join("; "))
   const task = { json: input.success.json, prompt: subagent.prompt(input.success.value, input.success.json) }
-  return yield* watched({ drive, call, subagent, policy: parent.childFailure, task })
+  const self: Task = { drive, call, subagent, policy: parent.childFailure, task }
+  return yield* subagent.cache === undefined ? watched(self) : cached(self, subagent.cache)
+})
+
+// A call whose run is there already goes on with it, whatever is known by now.
+const cached = Effect.fnUntraced(function*(self: Task, { keys, results }: TypedCache): Effect.fn.Return<Branch, Lost> {
+  const { call, drive, subagent, task } = self
+  const id = Ids.childThreadId(drive.run.runId, call.key)
+  const isThere = drive.isRecovery && (yield* drive.runtime.store.load(Ids.runId(id, 0))) !== undefined
+  const tools = isThere || subagent.catalog === undefined ? undefined : yield* subagent.catalog.resolve
+  const ended = yield* results.use({
+    keys: isThere ? undefined : keys(JSON.parse(task.json), { tenant: drive.run.tenant, tools }),
+    subagent,
+    id,
+    within: Ids.lineOf(drive.run.threadId),
+    partial: false
+  }, Effect.flatMap(watched(self), (branch) => Effect.map(kept(self, branch), (keep) => ({ value: branch, keep }))))
+  return ended._tag === "Ran" ? ended.value : known(self, ended.hit.json)
 })
 
 /**

@@ -1,5 +1,5 @@
 /**
- * Results of posture runs that equal calls use again.
+ * Results of delegated runs that equal calls use again.
  *
  * **Details**
  *
@@ -12,6 +12,8 @@
  *
  * @since 0.1.0
  */
+import type * as Context from "effect/Context"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { ResultCache } from "../service/ResultCache.ts"
@@ -19,7 +21,7 @@ import * as CachedResult from "../values/CachedResult.ts"
 import type { PostureKeys } from "../values/CacheKey.ts"
 import type { ChildFailure } from "../values/ChildFailure.ts"
 import type { Json } from "../values/Json.ts"
-import type { BoundSpec } from "./BoundSpec.ts"
+import type { JsonCodec } from "../values/JsonCodec.ts"
 import * as EqualCalls from "./EqualCalls.ts"
 
 /**
@@ -36,6 +38,17 @@ export interface Hit {
 }
 
 /**
+ * An agent, as far as its reports are decoded.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Reporter {
+  readonly agent: { readonly context: Context.Context<never> }
+  readonly report: JsonCodec<unknown> | undefined
+}
+
+/**
  * A result to keep, as its run gave it.
  *
  * @category models
@@ -47,20 +60,31 @@ export interface Kept {
 }
 
 /**
- * The results of a runtime of postures.
+ * What a result is kept under, and for how long; absent for as long as the
+ * cache keeps it.
  *
  * @category models
  * @since 0.1.0
  */
-export interface DelegateResults {
+export interface Keys extends PostureKeys {
+  readonly timeToLive?: Duration.Input | undefined
+}
+
+/**
+ * The results of one cache in this process.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface EqualResults {
   /**
    * Gives the result of an equal call, or does the work: at the same time only
    * one of the equal calls of this process does. What the work gives to keep is
    * kept and shared. `partial` tells whether a partial result will do.
    */
   readonly use: <A, E>(call: {
-    readonly keys: PostureKeys | undefined
-    readonly subagent: BoundSpec
+    readonly keys: Keys | undefined
+    readonly subagent: Reporter
     readonly id: string
     readonly within: ReadonlyArray<string>
     readonly partial: boolean
@@ -71,14 +95,23 @@ export interface DelegateResults {
 }
 
 /**
- * Creates the results of a runtime over a cache.
+ * The results of a cache: the same for the same cache, so that all its equal
+ * calls wait for each other.
  *
  * @category constructors
  * @since 0.1.0
  */
-export const make = (cache: ResultCache["Service"]): DelegateResults => {
+export const of = (cache: ResultCache["Service"]): EqualResults => {
+  const known = all.get(cache) ?? make(cache)
+  all.set(cache, known)
+  return known
+}
+
+const all = new WeakMap<ResultCache["Service"], EqualResults>()
+
+const make = (cache: ResultCache["Service"]): EqualResults => {
   const calls = EqualCalls.make<Kept>()
-  const find = Effect.fnUntraced(function*(keys: PostureKeys, subagent: BoundSpec, partial: boolean) {
+  const find = Effect.fnUntraced(function*(keys: PostureKeys, subagent: Reporter, partial: boolean) {
     for (const key of partial ? [keys.success, keys.partial] : [keys.success]) {
       const cached = yield* cache.get(key)
       if (Option.isNone(cached)) continue
@@ -91,7 +124,7 @@ export const make = (cache: ResultCache["Service"]): DelegateResults => {
   })
   return {
     use: Effect.fnUntraced(function*<A, E>(
-      { id, keys, partial, subagent, within }: Parameters<DelegateResults["use"]>[0],
+      { id, keys, partial, subagent, within }: Parameters<EqualResults["use"]>[0],
       work: Effect.Effect<{ readonly value: A; readonly keep: Kept | undefined }, E>
     ) {
       if (keys === undefined) return ran((yield* work).value)
@@ -115,12 +148,12 @@ export const make = (cache: ResultCache["Service"]): DelegateResults => {
 
 const ran = <A>(value: A) => ({ _tag: "Ran" as const, value })
 
-const store = (cache: ResultCache["Service"], keys: PostureKeys, { error, json }: Kept): Effect.Effect<void> =>
+const store = (cache: ResultCache["Service"], keys: Keys, { error, json }: Kept): Effect.Effect<void> =>
   error === undefined
-    ? cache.set(keys.success, CachedResult.success(json))
-    : cache.set(keys.partial, CachedResult.partial(json, error))
+    ? cache.set(keys.success, CachedResult.success(json), { timeToLive: keys.timeToLive })
+    : cache.set(keys.partial, CachedResult.partial(json, error), { timeToLive: keys.timeToLive })
 
-const decoded = ({ agent, report }: BoundSpec, { error, json }: Kept): Effect.Effect<Hit | undefined> => {
+const decoded = ({ agent, report }: Reporter, { error, json }: Kept): Effect.Effect<Hit | undefined> => {
   // What a partial run had said last is text, whatever its report would have been.
   if (report === undefined) return Effect.succeed(typeof json === "string" ? { json, value: json, error } : undefined)
   return Effect.provideContext(

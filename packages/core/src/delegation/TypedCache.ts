@@ -1,0 +1,63 @@
+/**
+ * How the results of a typed agent are found again.
+ *
+ * @since 0.1.0
+ */
+import * as Result from "effect/Result"
+import * as CacheKey from "../values/CacheKey.ts"
+import type { CachePolicy } from "../values/CachePolicy.ts"
+import type { Json } from "../values/Json.ts"
+import type * as EqualResults from "./EqualResults.ts"
+
+/**
+ * The cache of one bound agent.
+ *
+ * **Details**
+ *
+ * `keys` gives what a call with an encoded input is kept under, for a tenant
+ * and with tools of the catalog of these names; nothing for an input that has
+ * no canonical form.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface TypedCache {
+  readonly results: EqualResults.EqualResults
+  readonly keys: (
+    input: Json,
+    run: { readonly tenant: string; readonly tools: ReadonlyArray<string> | undefined }
+  ) => EqualResults.Keys | undefined
+}
+
+/**
+ * Creates the cache of an agent. `behaviour` is all of it that is data.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make = (
+  agent: string,
+  behaviour: Json,
+  { timeToLive, version }: CachePolicy,
+  results: EqualResults.EqualResults
+): TypedCache => {
+  const digest = CacheKey.behaviour(behaviour)
+  return {
+    results,
+    keys: (input, { tenant, tools }) =>
+      Result.match(
+        CacheKey.ofTyped({
+          agent,
+          behaviour: tools === undefined ? digest : CacheKey.behaviour([digest, ...tools]),
+          input,
+          version,
+          tenant: tenant === "" ? undefined : tenant
+        }),
+        {
+          onFailure: () => undefined,
+          // A typed agent has no partial results; the other key is where equal calls wait for each other.
+          onSuccess: (key) => ({ success: key, partial: key, timeToLive })
+        }
+      )
+  }
+}

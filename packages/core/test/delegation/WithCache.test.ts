@@ -1,0 +1,98 @@
+import { assert, describe, it } from "@effect/vitest"
+import { AgentBuilder, ResultCache, TypedAgent } from "@mandate/core"
+import { Script, ScriptedModel, Step } from "@mandate/testing"
+import { Effect, Layer, Schema } from "effect"
+import { TestClock } from "effect/testing"
+import * as Trees from "../support/Trees.ts"
+
+const scout = TypedAgent.make("scout", {
+  description: "Scouts",
+  input: Schema.Struct({ topic: Schema.String, at: Schema.optional(Schema.Date) }),
+  report: Schema.Struct({ at: Schema.Date })
+})
+const reports = Script.each([Step.calls(Step.report({ at: "2026-01-02T00:00:00.000Z" }))])
+const report = { at: new Date("2026-01-02") }
+
+const calls = Effect.flatMap(ScriptedModel.ScriptedModel, (model) => model.calls)
+
+const runtime = (scripts: Script.Scripts) => Layer.merge(Trees.runtime(scripts), ResultCache.layerMemory())
+
+describe("withCache", () => {
+  it.effect("gives an equal input the report of before, decoded anew, with nothing used", () =>
+    Effect.gen(function*() {
+      const bound = yield* scout.withCache().bind()
+      const first = yield* bound.run({ topic: "tides" })
+      const second = yield* bound.run({ topic: "tides" })
+      const other = yield* bound.run({ topic: "winds" })
+      const named = yield* bound.run({ topic: "tides" }, { threadId: "t" })
+
+      assert.deepStrictEqual([first._tag, second._tag, other._tag, named._tag], Array(4).fill("Reported"))
+      if (first._tag !== "Reported" || second._tag !== "Reported") return
+      assert.deepStrictEqual(second.report, report)
+      assert.notStrictEqual(second.report.at, first.report.at)
+      assert.notStrictEqual(second.child.threadId, first.child.threadId)
+      assert.strictEqual(second.usage.tree.modelCalls, 0)
+      assert.strictEqual(yield* calls, 3)
+    }).pipe(Effect.provide(runtime({ scout: reports }))))
+
+  it.effect("tells definitions apart by all that is data, and by the version of the policy", () =>
+    Effect.gen(function*() {
+      const run = (agent: typeof scout) =>
+        Effect.flatMap(agent.withCache({ version: "1" }).bind(), (bound) => bound.run({ topic: "tides" }))
+      for (const agent of [scout, scout, scout.withInstructions("Be brief."), scout.withMaxSteps(3)]) yield* run(agent)
+      yield* Effect.flatMap(scout.withCache({ version: "2" }).bind(), (bound) => bound.run({ topic: "tides" }))
+
+      assert.strictEqual(yield* calls, 4)
+    }).pipe(Effect.provide(runtime({ scout: reports }))))
+
+  it.effect("keeps a report as long as the policy says, and nothing but reports", () =>
+    Effect.gen(function*() {
+      const bound = yield* scout.withCache({ timeToLive: "1 minute" }).bind()
+      const tags = [
+        (yield* bound.run({ topic: "fail" }).pipe(Effect.result))._tag,
+        (yield* bound.run({ topic: "fail" }))._tag,
+        (yield* bound.run({ topic: "fail" }))._tag
+      ]
+      const before = yield* calls
+      yield* TestClock.adjust("1 minute")
+      yield* bound.run({ topic: "fail" })
+
+      assert.deepStrictEqual([...tags, before, yield* calls], ["Failure", "Reported", "Reported", 2, 3])
+    }).pipe(Effect.provide(runtime({
+      scout: Script.runs(
+        [Step.fail("authentication")],
+        [Step.calls(Step.report({ at: "2026-01-02T00:00:00.000Z" }))],
+        [Step.calls(Step.report({ at: "2026-01-02T00:00:00.000Z" }))]
+      )
+    }))))
+
+  it.effect("serves the tasks of a parent's model too, each as a call without a child", () =>
+    Effect.gen(function*() {
+      const lead = yield* AgentBuilder.make("lead").withSubagents([scout.withCache()]).build()
+      const first = yield* lead.run("Go")
+      const second = yield* lead.run("Again")
+
+      assert.deepStrictEqual([first.usage.tree.childRuns, second.usage.tree.childRuns], [1, 0])
+      const heard = (yield* Effect.flatMap(ScriptedModel.ScriptedModel, (model) => model.requestsOf("lead")))
+        .filter(({ call }) => call.step === 1)
+      const output = { report: { at: "2026-01-02T00:00:00.000Z" } }
+      assert.deepStrictEqual(heard.map(({ request }) => Trees.outputs(request)), [[output, output], [output]])
+      yield* Trees.noViolations
+    }).pipe(Effect.provide(runtime({
+      lead: Script.byInput((input) => [
+        Step.calls(...(input === "Go" ? ["x", "x"] : ["x"]).map((topic) => Step.task("scout", { topic }))),
+        Step.text("done")
+      ]),
+      scout: reports
+    }))))
+
+  it.effect("refuses a policy that is not valid", () =>
+    Effect.gen(function*() {
+      const { problems } = yield* Effect.flip(scout.withCache({ timeToLive: 0, version: " " }).bind())
+
+      assert.deepStrictEqual(problems.map(({ message }) => message), [
+        "the cache policy: timeToLive must be a positive duration",
+        "the cache policy: version must be a text that is not blank"
+      ])
+    }).pipe(Effect.provide(runtime({}))))
+})
