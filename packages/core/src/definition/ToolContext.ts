@@ -35,6 +35,9 @@ export class ToolContext extends Context.Service<ToolContext, {
   /** How much deeper the run may delegate. */
   readonly depthLeft: number
 
+  /** Whose the run is, if it is anybody's. */
+  readonly tenant: string | undefined
+
   /** The same text whenever this call runs again, and no other call's. */
   readonly idempotencyKey: string
 

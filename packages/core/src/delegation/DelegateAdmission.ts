@@ -59,7 +59,8 @@ export const admit = Effect.fnUntraced(function*(
   const { allowedTools } = posture
   const version = Posture.version(posture)
   const { context, task } = checked.input
-  const keys = CacheKey.ofPosture({ posture: name, version, task, context, allowedTools, tools, budget })
+  const { tenant } = caller
+  const keys = CacheKey.ofPosture({ posture: name, version, task, context, allowedTools, tools, budget, tenant })
   return {
     keys: Result.getOrUndefined(keys),
     subagent: {

@@ -181,13 +181,18 @@ const make = (
       })
     )
 
-  const startOn = (threadId: Ids.ThreadId, session: Admitted & DelegateOutcome.Session) =>
-    Effect.uninterruptibleMask((restore) =>
+  const startOn = (
+    threadId: Ids.ThreadId,
+    session: Admitted & DelegateOutcome.Session & { readonly tenant: string | undefined }
+  ) => {
+    const config = session.tenant === undefined ? undefined : { tenant: session.tenant }
+    return Effect.uninterruptibleMask((restore) =>
       Effect.flatMap(
-        StartRun.start(runtime, session.subagent, threadId, session.input, undefined, false, session),
+        StartRun.start(runtime, session.subagent, threadId, session.input, config, false, session),
         (started) => restore(toTheEnd(session, started))
       )
     )
+  }
 
   // Nobody's run holds the pair of such a call, so it is for those who watch alone.
   const found = Effect.fnUntraced(function*(
@@ -227,7 +232,7 @@ const make = (
           }
           const caller = yield* callerOf(request)
           const admitted = yield* admit(posture, input, overrides, caller)
-          const session = { ...admitted, since: now }
+          const session = { ...admitted, since: now, tenant: caller.tenant }
           const threadId = yield* StartRun.threadOf(runtime, undefined)
           const ended = yield* restore(results.use(
             { ...admitted, id: threadId, within: caller.within, partial: true },
@@ -269,15 +274,15 @@ const make = (
 }
 
 // A handler that calls a posture stands as deep as the run it works for.
-const callerOf = ({ parentDepth = 0 }: DelegateRequest): Effect.Effect<Caller, DelegateError> =>
+const callerOf = ({ parentDepth = 0, tenant }: DelegateRequest): Effect.Effect<Caller, DelegateError> =>
   Effect.contextWith((context: Context.Context<never>): Effect.Effect<Caller, DelegateError> => {
     const call = Context.getOption(context, ToolContext)
     if (call._tag === "Some") {
-      const { depth, depthLeft, threadId } = call.value
-      return Effect.succeed({ depth, depthLeft, within: Ids.lineOf(threadId) })
+      const { depth, depthLeft, tenant, threadId } = call.value
+      return Effect.succeed({ depth, depthLeft, tenant, within: Ids.lineOf(threadId) })
     }
     return Number.isSafeInteger(parentDepth) && parentDepth >= 0
-      ? Effect.succeed({ depth: parentDepth, depthLeft: undefined, within: [] })
+      ? Effect.succeed({ depth: parentDepth, depthLeft: undefined, tenant, within: [] })
       : Effect.fail(
         new DelegateError({
           reason: {

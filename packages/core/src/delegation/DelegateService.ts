@@ -35,7 +35,7 @@ export interface Admitted {
 
 /**
  * Who makes a call: how deep it stands, how much deeper it may delegate, if
- * anything says so, and the threads that wait for the call.
+ * anything says so, the threads that wait for the call, and whose they are.
  *
  * @category models
  * @since 0.1.0
@@ -44,6 +44,7 @@ export interface Caller {
   readonly depth: number
   readonly depthLeft: number | undefined
   readonly within: ReadonlyArray<string>
+  readonly tenant: string | undefined
 }
 
 /**

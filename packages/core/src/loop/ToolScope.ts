@@ -70,6 +70,7 @@ export const make = (
       toolCallId: call.part.id,
       depth: run.depth,
       depthLeft: run.depthLeft,
+      tenant: run.tenant === "" ? undefined : run.tenant,
       idempotencyKey: `${run.runId}/${call.key}`,
       fatal: (reason) => stop({ _tag: "Fatal", reason }),
       emit: progress,

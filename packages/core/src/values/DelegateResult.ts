@@ -25,6 +25,8 @@ import * as Usage from "./Usage.ts"
  *   the events and never sent
  * - `parentDepth` (0): how deep the caller stands, for callers that are no run.
  *   In a tool's handler the depth of its run counts
+ * - `tenant`: whose run it is. Results of one tenant are never another's. In a
+ *   tool's handler the tenant of its run counts
  *
  * `task` and `context` have at most {@link maxInputBytes} together.
  *
@@ -38,6 +40,7 @@ export interface DelegateRequest {
   readonly overrides?: Budget
   readonly parentTurn?: string
   readonly parentDepth?: number
+  readonly tenant?: string
 }
 
 /**
