@@ -49,7 +49,8 @@ export interface ThreadFilter {
  * **Details**
  *
  * `isHeld` tells whether a process holds the thread. A `Running` run of a
- * thread that nobody holds was interrupted and can be recovered.
+ * thread that nobody holds was interrupted and can be recovered. A run whose
+ * row says a state that there is not is `Unreadable`; it can only be forgotten.
  *
  * @category models
  * @since 0.1.0
@@ -58,7 +59,7 @@ export interface ThreadSummary {
   readonly threadId: Ids.ThreadId
   readonly runId: Ids.RunId
   readonly agentId: string
-  readonly state: RunState
+  readonly state: RunState | "Unreadable"
   readonly isHeld: boolean
   readonly tenant?: string
 }
@@ -112,7 +113,7 @@ export const list = Effect.fnUntraced(function*(
   if (issues.length > 0) return yield* RunFailure.fail({ _tag: "InvalidInput", field: "filter", issues })
   const { now } = yield* lease
   const found = yield* RunFailure.fromStore("")(store.list({ after, limit, ...filter }))
-  return yield* Effect.forEach(found, (thread) => threadSummary(thread, now))
+  return found.map((thread) => threadSummary(thread, now))
 })
 
 /**
@@ -158,18 +159,17 @@ export const runs = Effect.fnUntraced(function*(
 const defaultLimit = 100
 const maxLimit = 1000
 
-const threadSummary = (thread: ListedThread, now: number): Effect.Effect<ThreadSummary, RunError> =>
-  Effect.map(RunFailure.decoded(OpenRun.state(thread)), (state) => {
-    const { agentId, expiresAt, holder, runId, tenant, threadId } = thread
-    return {
-      threadId: threadId as Ids.ThreadId,
-      runId: runId as Ids.RunId,
-      agentId,
-      state,
-      isHeld: holder !== null && expiresAt > now,
-      ...(tenant === "" ? {} : { tenant })
-    }
-  })
+const threadSummary = (thread: ListedThread, now: number): ThreadSummary => {
+  const { agentId, expiresAt, holder, runId, tenant, threadId } = thread
+  return {
+    threadId: threadId as Ids.ThreadId,
+    runId: runId as Ids.RunId,
+    agentId,
+    state: Result.getOrElse(OpenRun.state(thread), () => "Unreadable" as const),
+    isHeld: holder !== null && expiresAt > now,
+    ...(tenant === "" ? {} : { tenant })
+  }
+}
 
 const runSummary = (row: RunRow): Result.Result<RunSummary, CorruptRow> =>
   Result.gen(function*() {

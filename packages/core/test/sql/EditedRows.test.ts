@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AgentBuilder, Answer, type RunError } from "@mandate/core"
+import { AgentBuilder, Answer, type RunError, Threads } from "@mandate/core"
 import { SqliteRunStore } from "@mandate/core/sqlite"
-import { Step } from "@mandate/testing"
+import { Script, Step } from "@mandate/testing"
 import { Effect } from "effect"
 import * as Toolkit from "effect/ai/Toolkit"
 import { DatabaseSync } from "node:sqlite"
@@ -70,5 +70,28 @@ describe("a SQLite file that was edited by hand", () => {
         assert.include(reason._tag === "CorruptRun" ? reason.detail : "", detail)
       }
       assert.strictEqual(dump(), edited)
+    }))
+
+  it.effect("is listed all the same, a run in a state that there is not as unreadable", () =>
+    Effect.gen(function*() {
+      const filename = yield* SqliteFiles.path
+      const store = yield* SqliteRunStore.make({ filename })
+      const { next } = yield* Waiting.processes(store, {
+        clerk: Script.each([Step.calls(Step.call("pay"))])
+      })
+      yield* next(Effect.flatMap(clerk.build(), (agent) =>
+        Effect.all([agent.run("Go", { threadId: "a" }), agent.run("Go", { threadId: "b" })])))
+      const db = new DatabaseSync(filename)
+      db.exec("UPDATE runs SET state = 'Paused' WHERE id = 1")
+      db.close()
+      const listed = yield* next(Threads.list())
+      yield* next(Effect.flatMap(clerk.build(), (agent) =>
+        agent.forget("a")))
+
+      assert.deepStrictEqual(listed.map(({ state, threadId }) => `${threadId} ${state}`), [
+        "a Unreadable",
+        "b Suspended"
+      ])
+      assert.deepStrictEqual((yield* next(Threads.list())).map(({ threadId }) => String(threadId)), ["b"])
     }))
 })
