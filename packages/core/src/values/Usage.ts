@@ -142,8 +142,24 @@ export const add = (self: Usage, that: Usage): Usage => ({
  * @category combinators
  * @since 0.1.0
  */
-export const stored = (usage: Usage): Partial<Usage> =>
-  Object.fromEntries(Object.entries(usage).filter(([, value]) => value !== 0 && value !== false))
+export const stored = (usage: Usage): Partial<Usage> => {
+  const kept: { -readonly [Name in keyof Usage]?: Usage[Name] } = {}
+  // Written for every event of a run, and far faster so than over entries.
+  for (const count of counts) if (usage[count] !== 0) kept[count] = usage[count]
+  if (usage.estimated) kept.estimated = true
+  return kept
+}
+
+const counts = [
+  "inputTokens",
+  "outputTokens",
+  "cacheReadTokens",
+  "cacheWriteTokens",
+  "reasoningTokens",
+  "modelCalls",
+  "toolCalls",
+  "childRuns"
+] as const
 
 /**
  * The usage of a run as it is stored.
