@@ -1,11 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AgentBuilder, type RunStore, Sweep } from "@mandate/core"
+import { AgentBuilder, DelegateRuntime, type Posture, type RunStore, Sweep } from "@mandate/core"
 import { Script, ScriptedModel, Step, TestRuntime } from "@mandate/testing"
-import { Effect, Exit, Layer, Scope } from "effect"
+import { Effect, Exit, Fiber, Layer, Scope } from "effect"
 import * as Tool from "effect/ai/Tool"
 import * as Toolkit from "effect/ai/Toolkit"
 import { TestClock } from "effect/testing"
 import { backings } from "../support/Backings.ts"
+import * as Postures from "../support/Postures.ts"
 
 const clerk = AgentBuilder.make("clerk")
 const changed = AgentBuilder.make("clerk").withTools(Toolkit.make(Tool.make("new")), { new: () => Effect.void })
@@ -104,5 +105,41 @@ describe.each(backings)("a sweep, in $name", ({ make, pass }) => {
         assert.deepStrictEqual((yield* Sweep.run()).recovered, ["a"])
         yield* TestClock.adjust("1 millis")
       }).pipe(Effect.provide(Layer.merge(TestRuntime.layerStore(store, "next"), ScriptedModel.layerOf(model))))
+    }))
+
+  it.effect("goes on with runs of postures, by the posture that their row holds", () =>
+    Effect.gen(function*() {
+      const store = yield* make
+      const model = yield* ScriptedModel.make({
+        scout: [Step.again(Step.delay("10 seconds", Step.text("seen")))]
+      })
+      const process = (name: string, postures: ReadonlyArray<Posture.PostureInput>) =>
+        Layer.provideMerge(
+          DelegateRuntime.layer(),
+          Layer.mergeAll(
+            Postures.parts(postures),
+            TestRuntime.layerStore(store, name),
+            ScriptedModel.layerOf(model)
+          )
+        )
+      const scope = yield* Scope.make()
+      const first = yield* Layer.buildWithScope(process("first", [Postures.posture("scout")]), scope)
+      const running = yield* Effect.forkChild(
+        Effect.provideContext(Effect.exit(DelegateRuntime.run({ posture: "scout", task: "Look" })), first),
+        { startImmediately: true }
+      )
+      yield* pass("1 second")
+      yield* Scope.close(scope, Exit.void)
+      yield* Fiber.interrupt(running)
+      const swept = yield* Effect.gen(function*() {
+        const report = yield* Sweep.run()
+        yield* pass("11 seconds")
+        return report
+      }).pipe(Effect.provide(process("second", [])))
+
+      assert.lengthOf(swept.recovered, 1)
+      assert.deepStrictEqual([swept.unknown, swept.failed], [[], []])
+      assert.strictEqual(yield* model.calls, 2)
+      assert.deepStrictEqual(yield* store.list({ after: "", limit: 10 }), [])
     }))
 })
