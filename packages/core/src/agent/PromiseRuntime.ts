@@ -26,6 +26,9 @@ import type { TypedAgent } from "./TypedAgent.ts"
  *
  * - `build`, `bind`: compile a definition. They reject with the
  *   `AgentDefinitionError`, or with what the layer failed with
+ * - `run`: runs any other effect of the SDK, such as `Threads.list()`,
+ *   `Sweep.run()` or `DelegateRuntime.run(...)`, with the services of the
+ *   runtime. The signal interrupts it
  * - `close`: interrupts what the runtime drives and leaves those runs open, as
  *   closing a `Mandate` layer does. Promises of verbs that wait for such a run
  *   reject, and every later call does
@@ -36,6 +39,10 @@ import type { TypedAgent } from "./TypedAgent.ts"
 export interface PromiseRuntime<in R> extends AsyncDisposable {
   readonly build: <O>(agent: AgentBuilder<O, R>) => Promise<PromiseAgent<O>>
   readonly bind: <I, O>(agent: TypedAgent<I, O, R>) => Promise<PromiseBoundAgent<I, O>>
+  readonly run: <A, E>(
+    effect: Effect.Effect<A, E, R | Mandate | ModelRegistry>,
+    options?: PromiseRuns.Cancellable
+  ) => Promise<A>
   readonly close: () => Promise<void>
 }
 
@@ -126,6 +133,7 @@ export const make = <R, E>(
     build: (agent) => run(Effect.map(agent.build(), (built) => PromiseRuns.make(built, perform))),
     bind: (agent) =>
       run(Effect.map(agent.bind(), (bound) => ({ ...PromiseRuns.make(bound, perform), json: jsonWithin(bound.json) }))),
+    run: (effect, options) => run(effect, options?.signal),
     close,
     [Symbol.asyncDispose]: close
   }

@@ -9,6 +9,7 @@ import {
   RunError,
   RunStore,
   RuntimeConfig,
+  Threads,
   TypedAgent
 } from "@mandate/core"
 import { FixedIds, Script, ScriptedModel, Step } from "@mandate/testing"
@@ -58,6 +59,24 @@ describe("PromiseRuntime", () => {
     assert.lengthOf(await agent.history("t"), 2)
     await agent.forget("t")
     assert.deepInclude(await thrownBy(agent.status("t")), { reason: { _tag: "UnknownThread", threadId: "t" } })
+  })
+
+  it("runs any other effect with its services, until its signal is given", async () => {
+    await using runtime = runtimeOf([Step.text("done")])
+    const agent = await runtime.build(clerk)
+    await agent.run("Go", { threadId: "t" })
+    const listed = await runtime.run(Threads.list())
+    const place = await runtime.run(Effect.map(Place, ({ name }) => name))
+    const controller = new AbortController()
+    const waiting = thrownBy(runtime.run(Effect.never, { signal: controller.signal }))
+    controller.abort("enough")
+
+    assert.deepStrictEqual(listed.map(({ state, threadId }) => `${threadId} ${state}`), ["t Settled"])
+    assert.strictEqual(place, "here")
+    assert.strictEqual(await waiting, "enough")
+    assert.deepInclude(await thrownBy(runtime.run(Threads.runs("nobody"))), {
+      reason: { _tag: "UnknownThread", threadId: "nobody" }
+    })
   })
 
   it("binds a subagent and gives its typed outcome", async () => {
