@@ -4,7 +4,7 @@
 import { Effect } from "effect"
 import { type ChildProcess, spawn } from "node:child_process"
 import { fileURLToPath } from "node:url"
-import { Output } from "./Output.ts"
+import { Output } from "../../support/src/Output.ts"
 
 const main = fileURLToPath(new URL("main.ts", import.meta.url))
 

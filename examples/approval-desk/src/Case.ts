@@ -4,7 +4,7 @@
  */
 import type { Agent, Answer, Ids, RunError, RunResult } from "@mandate/core"
 import { Effect, Fiber } from "effect"
-import { Output } from "./Output.ts"
+import { Output } from "../../support/src/Output.ts"
 import * as Programs from "./Programs.ts"
 import * as Runtime from "./Runtime.ts"
 

@@ -3,14 +3,14 @@
  */
 import type { RunError } from "@mandate/core"
 import { Effect } from "effect"
+import { Output } from "../../support/src/Output.ts"
+import { escape } from "../../support/src/Text.ts"
 import * as Agents from "./Agents.ts"
 import * as Case from "./Case.ts"
 import * as Ledger from "./Ledger.ts"
 import * as Options from "./Options.ts"
-import { Output } from "./Output.ts"
 import * as Runtime from "./Runtime.ts"
 import * as Show from "./Show.ts"
-import { escape } from "./Text.ts"
 import * as Walk from "./Walk.ts"
 
 const done = 0

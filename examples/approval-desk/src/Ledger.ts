@@ -3,8 +3,8 @@
  */
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import * as fs from "node:fs"
-import { Output } from "./Output.ts"
-import { escape } from "./Text.ts"
+import { Output } from "../../support/src/Output.ts"
+import { escape } from "../../support/src/Text.ts"
 
 /** Schema for what has an effect: a payment or a mail. */
 export const Entry = Schema.Union([

@@ -4,6 +4,7 @@
 import { Answer } from "@mandate/core"
 import { Effect, Schema } from "effect"
 import { parseArgs } from "node:util"
+import { isGiven, type OptionToken, quoted, text } from "../../support/src/Arguments.ts"
 
 /** What the user asked for. */
 export interface Options {
@@ -143,13 +144,6 @@ const split = (args: ReadonlyArray<string>) =>
     tokens: true
   })
 
-interface OptionToken {
-  readonly name: string
-  readonly rawName: string
-  readonly value: string | undefined
-  readonly inlineValue: boolean | undefined
-}
-
 const problemOf = ({ inlineValue, name, rawName, value }: OptionToken): string | undefined => {
   switch (name) {
     case "json":
@@ -167,11 +161,3 @@ const problemOf = ({ inlineValue, name, rawName, value }: OptionToken): string |
       return `Unknown option ${rawName}`
   }
 }
-
-/** The value of `--db --json` is forgotten, that of `--db=--json` is meant. */
-const isGiven = (value: string | undefined, inline: boolean | undefined): value is string =>
-  value !== undefined && value !== "" && (inline === true || !value.startsWith("-"))
-
-const text = (value: string | boolean | undefined): string | undefined => typeof value === "string" ? value : undefined
-
-const quoted = (values: ReadonlyArray<string>): string => values.map((value) => JSON.stringify(value)).join(" and ")

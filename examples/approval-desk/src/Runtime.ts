@@ -4,8 +4,8 @@
 import { type Mandate, type ModelRegistry, RuntimeConfig } from "@mandate/core"
 import { MandateSqlite, type SqliteError } from "@mandate/core/sqlite"
 import { Duration, Layer } from "effect"
+import type { Output } from "../../support/src/Output.ts"
 import * as Ledger from "./Ledger.ts"
-import type { Output } from "./Output.ts"
 import * as ScriptedModel from "./ScriptedModel.ts"
 
 /**

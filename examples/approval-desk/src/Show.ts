@@ -3,10 +3,11 @@
  */
 import type { Interrupt } from "@mandate/core"
 import { Clock, Effect } from "effect"
+import { Output } from "../../support/src/Output.ts"
+import { count, escape } from "../../support/src/Text.ts"
+import { age } from "./Age.ts"
 import type * as Case from "./Case.ts"
 import * as Ledger from "./Ledger.ts"
-import { Output } from "./Output.ts"
-import { age, count, escape } from "./Text.ts"
 
 /** Prints how a case stands: what it waits on, or how it ended and what was done. */
 export const standing = Effect.fnUntraced(function*({ status }: Case.Standing) {

@@ -7,8 +7,8 @@ import { Effect, Schema } from "effect"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { Output } from "../../support/src/Output.ts"
 import * as Acts from "./Acts.ts"
-import { Output } from "./Output.ts"
 import * as Terminal from "./Terminal.ts"
 
 /** Walks through a case, in a file that is removed afterwards unless it is given. Gives the exit code. */

@@ -3,17 +3,17 @@
  */
 import { type AgentDefinitionError, Mandate } from "@mandate/core"
 import { Effect, type FileSystem, Layer, type Path, Result } from "effect"
+import { Output } from "../../support/src/Output.ts"
+import { count, escape } from "../../support/src/Text.ts"
 import * as Audit from "./Audit.ts"
 import type { FolderError } from "./ConfinedFiles.ts"
 import * as Folder from "./Folder.ts"
 import * as Models from "./Models.ts"
 import * as Options from "./Options.ts"
-import { Output } from "./Output.ts"
 import * as Progress from "./Progress.ts"
 import * as Report from "./Report.ts"
 import * as Table from "./Table.ts"
 import type * as TaskResults from "./TaskResults.ts"
-import { count, escape } from "./Text.ts"
 import * as Trace from "./Trace.ts"
 
 type Services = FileSystem.FileSystem | Output | Path.Path

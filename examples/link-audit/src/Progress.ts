@@ -4,8 +4,8 @@
  */
 import { ChildFailure, type RunEvent } from "@mandate/core"
 import { Option, Schema } from "effect"
+import { count, escape } from "../../support/src/Text.ts"
 import { Verdict } from "./Folder.ts"
-import { count, escape } from "./Text.ts"
 import { LinksFound } from "./Tools.ts"
 
 /** What is known of a file whose child is at work. */

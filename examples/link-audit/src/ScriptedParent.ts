@@ -4,12 +4,12 @@
  */
 import type { Message } from "@mandate/core"
 import { Result, Schema } from "effect"
+import { count } from "../../support/src/Text.ts"
 import { AuditRequest, taskTool } from "./Agents.ts"
 import * as Brief from "./Brief.ts"
 import { type Move, resultsOf } from "./Program.ts"
 import type { FileReport } from "./Report.ts"
 import { TaskResult } from "./TaskResults.ts"
-import { count } from "./Text.ts"
 
 /** The next move of the parent. */
 export const next = (messages: ReadonlyArray<Message.Message>): Result.Result<Move, string> =>

@@ -1,8 +1,8 @@
 /**
  * Formats a total for a terminal of 80 columns.
  */
+import { count, escape } from "../../support/src/Text.ts"
 import * as Report from "./Report.ts"
-import { count, escape } from "./Text.ts"
 
 const maxWidth = 80
 const gap = "  "

@@ -3,8 +3,8 @@
  */
 import type { RunEvent } from "@mandate/core"
 import { Effect, FileSystem, type PlatformError, type Scope } from "effect"
+import { Output } from "../../support/src/Output.ts"
 import { UsageError } from "./Options.ts"
-import { Output } from "./Output.ts"
 
 /** A trace that is being written. Where writing fails it says so once, and the audit goes on without a trace. */
 export interface Trace {

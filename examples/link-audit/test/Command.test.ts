@@ -98,7 +98,7 @@ it.layer(NodeServices.layer)("the command", (it) => {
       Effect.gen(function*() {
         const folder = yield* Files.write(Files.generated(300).files)
         const running = yield* Cli.start([folder, "--json", "--trace", `${folder}/trace.jsonl`])
-        yield* running.logged("[ 10/300]")
+        yield* running.wrote("[ 10/300]")
 
         // npm passes a Ctrl-C on that the command has got already.
         running.process.kill("SIGINT")

@@ -155,7 +155,7 @@ it.layer(NodeServices.layer, { excludeTestServices: true })("the command", (it) 
         const server = yield* startHanging
         const running = yield* Cli.start([folder, "--concurrency", "3"], ModelServer.environment(model, server))
         const left = yield* twoHanging(server)
-        yield* running.logged("a.md: 1 link, 1 broken")
+        yield* running.wrote("a.md: 1 link, 1 broken")
 
         running.process.kill("SIGINT")
 

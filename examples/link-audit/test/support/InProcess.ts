@@ -2,12 +2,12 @@
 import { NodeServices } from "@effect/platform-node"
 import { type ModelClient, ModelRegistry, type ModelRequest, type RunEvent } from "@mandate/core"
 import { Effect, Fiber, FileSystem, Layer, type Scope } from "effect"
+import { Output } from "../../../support/src/Output.ts"
+import * as Written from "../../../support/test/Written.ts"
 import * as Command from "../../src/Command.ts"
 import type * as Models from "../../src/Models.ts"
 import type * as Options from "../../src/Options.ts"
-import { Output } from "../../src/Output.ts"
 import * as ScriptedModel from "../../src/ScriptedModel.ts"
-import * as Written from "./Written.ts"
 
 export interface Ran {
   readonly exitCode: number

@@ -11,7 +11,7 @@ export class Output extends Context.Service<Output, {
 
   /** Writes a line of the log, to stderr. */
   readonly log: (line: string) => Effect.Effect<void>
-}>()("approval-desk/Output") {}
+}>()("examples/Output") {}
 
 /** Layer that writes to the streams of the process. */
 export const layer: Layer.Layer<Output> = Layer.sync(Output, () => ({

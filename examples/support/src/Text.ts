@@ -4,7 +4,7 @@
 
 /**
  * Shows control and invisible characters as `\u{1b}`, so that no file name,
- * link or word of a model can write to the terminal on its own.
+ * argument or word of a model can write to the terminal on its own.
  */
 export const escape = (text: string): string =>
   text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`)
