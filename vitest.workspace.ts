@@ -23,6 +23,7 @@ export default defineConfig({
       project("testing", "packages/testing"),
       project("link-audit", "examples/link-audit"),
       project("approval-desk", "examples/approval-desk"),
+      project("posture-desk", "examples/posture-desk"),
       { root: "scripts", test: { name: "scripts", include: ["test/**/*.test.ts"] } }
     ]
   }
