@@ -7,7 +7,8 @@
  *
  * 1. A run's tools of the catalog are fixed by name when it starts.
  * 2. A call finds its tool by name in the catalog of that moment. One that is
- *    gone is an error of the call; one that was replaced runs as it is now.
+ *    gone is an error of the call; one that was replaced runs as it is now, and
+ *    is approved as it is now.
  *
  * @since 0.1.0
  */
@@ -101,16 +102,30 @@ const compile = ({ handler, name, takesEncoded, tool }: CatalogTool, report: (fo
   BindTools.compile({ tools: [tool], handlers: new Map([[name, handler]]), takesEncoded, problems: [] }, report)[0]
     ?.tool
 
-const live = (catalog: ToolCatalog["Service"], tool: LoopTool): LoopTool => {
-  const { name } = tool.definition
+const live = (catalog: ToolCatalog["Service"], { definition, isTask }: LoopTool): LoopTool => {
+  const { name } = definition
+  const now = (): LoopTool | undefined => {
+    const entry = catalog.find(name)
+    return entry === undefined ? undefined : compiled(entry)
+  }
   return {
-    ...tool,
-    execute: (call, drive) => {
-      const entry = catalog.find(name)
-      const now = entry === undefined ? undefined : compiled(entry)
-      return now === undefined
-        ? Effect.succeed(failed("ToolRemoved", `The tool "${name}" is not there any more`))
-        : now.execute(call, drive)
-    }
+    definition,
+    isTask,
+    // Of what runs, never of what was there before: a tool that was replaced may ask for an approval by now.
+    get needsApproval() {
+      return now()?.needsApproval
+    },
+    get isAtMostOnce() {
+      return now()?.isAtMostOnce
+    },
+    get checkArguments() {
+      return now()?.checkArguments
+    },
+    get checkResult() {
+      return now()?.checkResult
+    },
+    execute: (call, drive) =>
+      now()?.execute(call, drive)
+        ?? Effect.succeed(failed("ToolRemoved", `The tool "${name}" is not there any more`))
   }
 }

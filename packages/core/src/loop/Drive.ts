@@ -113,16 +113,16 @@ export interface LoopTool {
   readonly isTask: boolean
 
   /** Decides on parsed arguments whether a person has to approve the call. Fails closed. */
-  readonly needsApproval?: (args: Json, call: ToolCall) => Effect.Effect<boolean>
+  readonly needsApproval?: ((args: Json, call: ToolCall) => Effect.Effect<boolean>) | undefined
 
   /** Checks arguments that a person put in place of the model's. Gives what is wrong with them. */
-  readonly checkArguments?: (args: Json) => Effect.Effect<ReadonlyArray<string>>
+  readonly checkArguments?: ((args: Json) => Effect.Effect<ReadonlyArray<string>>) | undefined
 
   /** Checks a result that a person gave in place of the tool's. Gives what is wrong with it. */
-  readonly checkResult?: (result: Json) => Effect.Effect<ReadonlyArray<string>>
+  readonly checkResult?: ((result: Json) => Effect.Effect<ReadonlyArray<string>>) | undefined
 
   /** Whether the call must not run a second time unless a person says so. */
-  readonly isAtMostOnce?: boolean
+  readonly isAtMostOnce?: boolean | undefined
   readonly execute: (call: ToolCall, drive: Drive) => Effect.Effect<Branch, Fenced | StoreError>
 }
 

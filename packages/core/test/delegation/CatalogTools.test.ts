@@ -84,6 +84,25 @@ describe("tools of the catalog", () => {
       )
     }))))
 
+  it.effect("that were replaced ask for approval as they are now", () =>
+    Effect.gen(function*() {
+      const agent = yield* AgentBuilder.make("clerk").withCatalogTools([]).build()
+      const run = yield* Effect.forkChild(agent.run("Go", { threadId: "t" }), { startImmediately: true })
+      yield* ToolCatalog.add(Toolkit.make(Waiting.gated("write", {})), { write: () => Effect.succeed("gated") })
+      yield* TestClock.adjust("1 second")
+      const { status } = yield* Fiber.join(run)
+
+      assert.deepStrictEqual(status._tag === "Suspended" ? status.pending.map(({ id }) => String(id)) : status, [
+        "0.0:approval0"
+      ])
+      const last = yield* agent.resume("t", [Answer.approve("0.0:approval0")])
+      const requests = yield* Effect.flatMap(ScriptedModel.ScriptedModel, (model) => model.requests)
+      assert.deepStrictEqual(last.status, { _tag: "Completed", answer: "done" })
+      assert.deepStrictEqual(Trees.outputs(requests[1]!.request), ["gated"])
+    }).pipe(Effect.provide(runtime({
+      clerk: [Step.delay("1 second", Step.calls(Step.call("write"))), Step.text("done")]
+    }))))
+
   it.effect("do not take the place of an agent's own, and end with the layer that has them", () =>
     Effect.gen(function*() {
       const own = Toolkit.make(Tool.make("write", { success: Schema.String }))
