@@ -31,6 +31,7 @@ import * as Bind from "./Bind.ts"
 import * as CheckAnswer from "./CheckAnswer.ts"
 import * as DelegateAdmission from "./DelegateAdmission.ts"
 import * as DelegateOutcome from "./DelegateOutcome.ts"
+import * as DelegateRefusal from "./DelegateRefusal.ts"
 import { type Admitted, type Caller, DelegateRuntime } from "./DelegateService.ts"
 import * as EqualResults from "./EqualResults.ts"
 import * as PostureCompile from "./PostureCompile.ts"
@@ -119,9 +120,10 @@ export const layer = (
  * **Details**
  *
  * Fails with a `DelegateError` for a call that is refused, before anything is
- * started. Whatever comes of a run that was started is its result. Only what
- * another try could mend of itself, such as a store that does not answer, is a
- * `RunError`.
+ * started. One that is refused for its depth is told to those who subscribed to
+ * the events of the runtime, as a `DelegateRefused` that no store has. Whatever
+ * comes of a run that was started is its result. Only what another try could
+ * mend of itself, such as a store that does not answer, is a `RunError`.
  *
  * @category running
  * @since 0.1.0
@@ -231,7 +233,10 @@ const make = (
             ...(parentTurn === undefined ? {} : { parentTurn })
           }
           const caller = yield* callerOf(request)
-          const admitted = yield* admit(posture, input, overrides, caller)
+          const admitted = yield* Effect.tapError(
+            admit(posture, input, overrides, caller),
+            (error) => DelegateRefusal.tell(runtime, request, error)
+          )
           const session = { ...admitted, since: now, tenant: caller.tenant }
           const threadId = yield* StartRun.threadOf(runtime, undefined)
           const ended = yield* restore(results.use(

@@ -81,6 +81,10 @@ export const EndStatus = Schema.Literals([
  * an `EventsMissed` in place of the live events it missed, never of a durable
  * one.
  *
+ * A `DelegateRefused` of a call from code is in no store either: its `sequence`
+ * is 0. It stands on the run whose handler made the call; for a call from
+ * outside of any run its root, thread and agent are `delegate/<posture>`.
+ *
  * @category schemas
  * @since 0.1.0
  */
@@ -115,7 +119,13 @@ export const RunEvent = Schema.TaggedUnion({
     tokensUsed: Schema.Natural,
     toolCallsUsed: Schema.Natural
   },
-  DelegateRefused: { ...durable, key: Schema.optionalKey(CallKey), posture: Schema.String, reason: Schema.String },
+  DelegateRefused: {
+    ...durable,
+    key: Schema.optionalKey(CallKey),
+    posture: Schema.String,
+    reason: Schema.String,
+    parentTurn: Schema.optionalKey(Schema.String)
+  },
   HandedOff: { ...durable, from: Schema.String, to: Schema.String },
   Blocked: { ...durable, guardrail: Schema.String, reason: Schema.String },
   ModelCallStarted: { ...live, ...step, attempt: Schema.Natural, provider: Schema.String, modelId: Schema.String },
