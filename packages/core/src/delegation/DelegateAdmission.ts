@@ -17,7 +17,7 @@ import * as CacheKey from "../values/CacheKey.ts"
 import * as CanonicalForm from "../values/CanonicalForm.ts"
 import { DelegateError, type DelegateErrorReason } from "../values/DelegateError.ts"
 import type { DelegateInput } from "../values/DelegateInput.ts"
-import { maxInputBytes } from "../values/DelegateResult.ts"
+import { maxInputBytes, maxTurnBytes } from "../values/DelegateResult.ts"
 import * as Json from "../values/Json.ts"
 import * as Posture from "../values/Posture.ts"
 import * as Text from "../values/Text.ts"
@@ -98,7 +98,13 @@ const depthLimit = (
 const inputOf = (
   { context, parentTurn, task }: DelegateInput
 ): Effect.Effect<Admitted["input"] & { readonly input: DelegateInput }, DelegateError> => {
-  if (typeof task !== "string" || Text.isBlank(task)) return invalid("task", ["it is blank"])
+  if (typeof task !== "string") return invalid("task", [noText])
+  if (Text.isBlank(task)) return invalid("task", ["it is blank"])
+  if (parentTurn !== undefined) {
+    if (typeof parentTurn !== "string") return invalid("parentTurn", [noText])
+    const bytes = Utf8.byteLength(parentTurn)
+    if (bytes > maxTurnBytes) return invalid("parentTurn", [tooLarge(bytes, maxTurnBytes)])
+  }
   const form = context === undefined ? undefined : CanonicalForm.make(context)
   if (form !== undefined && Result.isFailure(form)) {
     return invalid("context", [`${form.failure.path}: Expected ${form.failure.expected}`])
@@ -106,18 +112,19 @@ const inputOf = (
   const input: DelegateInput = {
     task: task.toWellFormed(),
     ...(form === undefined ? {} : { context: form.success }),
-    ...(parentTurn === undefined ? {} : { parentTurn: String(parentTurn).toWellFormed() })
+    ...(parentTurn === undefined ? {} : { parentTurn: parentTurn.toWellFormed() })
   }
   const written = Json.canonical(input)
   const size = Utf8.byteLength(written)
   if (size > maxInputBytes) {
-    return invalid(
-      Utf8.byteLength(task) > maxInputBytes ? "task" : "context",
-      [`it has ${size} bytes; at most ${maxInputBytes} are allowed`]
-    )
+    return invalid(Utf8.byteLength(task) > maxInputBytes ? "task" : "context", [tooLarge(size, maxInputBytes)])
   }
   return Effect.succeed({ json: written, prompt: message(input), input })
 }
+
+const noText = "it is not a text"
+
+const tooLarge = (bytes: number, most: number): string => `it has ${bytes} bytes; at most ${most} are allowed`
 
 const budgetOf = (
   { budget, ceiling }: Posture.Posture,

@@ -61,5 +61,6 @@ const describe: (reason: DelegateErrorReason) => string = DelegateErrorReason.ma
   InvalidPosture: ({ issues, posture }) => `The posture "${posture}" cannot be run: ${issues.join("; ")}`,
   RecursionLimit: ({ depth, limit, of, posture }) =>
     `The posture "${posture}" would run at depth ${depth}; the ${of} allows ${limit}`,
-  InvalidRequest: ({ field, issues }) => `The ${field} is not valid: ${issues.join("; ")}`
+  InvalidRequest: ({ field, issues }) =>
+    `The ${field} ${field === "overrides" ? "are" : "is"} not valid: ${issues.join("; ")}`
 })

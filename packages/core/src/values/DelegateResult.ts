@@ -21,8 +21,8 @@ import * as Usage from "./Usage.ts"
  *   task. Default: none
  * - `overrides`: limits of this run, each in place of the posture's. None may
  *   be above the posture's ceiling
- * - `parentTurn`: what the caller calls the turn it asks from. It is copied to
- *   the events and never sent
+ * - `parentTurn`: what the caller calls the turn it asks from, in at most
+ *   {@link maxTurnBytes}. It is copied to the events and never sent
  * - `parentDepth` (0): how deep the caller stands, for callers that are no run.
  *   In a tool's handler the depth of its run counts
  * - `tenant`: whose run it is. Results of one tenant are never another's. In a
@@ -51,6 +51,14 @@ export interface DelegateRequest {
  * @since 0.1.0
  */
 export const maxInputBytes = 1024 * 1024
+
+/**
+ * The most bytes of UTF-8 that the name of a turn may have: 1 KiB.
+ *
+ * @category constants
+ * @since 0.1.0
+ */
+export const maxTurnBytes = 1024
 
 /**
  * What is known of every call that got a sub-session.

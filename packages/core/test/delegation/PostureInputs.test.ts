@@ -1,0 +1,229 @@
+import { assert, describe, it } from "@effect/vitest"
+import { AgentBuilder, DelegateRuntime, Mandate, type RunEvent } from "@mandate/core"
+import { ScriptedModel, Step } from "@mandate/testing"
+import { Effect, Option } from "effect"
+import * as Postures from "../support/Postures.ts"
+import * as Sessions from "../support/Sessions.ts"
+import * as Trees from "../support/Trees.ts"
+
+const { posture } = Postures
+
+const postures = [
+  posture("scout"),
+  posture("capped", { ceiling: { maxTokens: 100, maxToolCalls: 2, timeout: "2 seconds" } })
+]
+
+type Request = Parameters<typeof DelegateRuntime.run>[0]
+
+const cyclic = () => {
+  const inner: Record<string, unknown> = {}
+  inner["self"] = inner
+  return { list: [inner] }
+}
+
+const nested = (levels: number): unknown => levels === 0 ? 1 : [nested(levels - 1)]
+
+const mebibytes = (count: number) => "x".repeat(count * 1024 * 1024)
+
+const count = (name: string, value: string) =>
+  `The overrides are not valid: ${name} must be a positive whole number, not ${value}`
+const duration = "The overrides are not valid: timeout must be a positive, finite duration"
+const ceiling = (limit: string, most: number, given: number) =>
+  `The overrides are not valid: ${limit} must be at most ${most}, the ceiling of the posture, not ${given}`
+
+const overrides: ReadonlyArray<readonly [string, object, string]> = [
+  ...(["maxTokens", "maxToolCalls"] as const).flatMap((name) =>
+    ([0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, "10", 2 ** 53, {}] as ReadonlyArray<unknown>).map(
+      (value) => [`${name} ${String(value)}`, { [name]: value }, count(name, String(value))] as const
+    )
+  ),
+  ...([0, -1, Number.NaN, Number.POSITIVE_INFINITY, "10", "0 seconds", "-1 seconds", "Infinity", {}] as ReadonlyArray<
+    unknown
+  >).map((value) => [`timeout ${String(value)}`, { timeout: value }, duration] as const),
+  [
+    "all three at once",
+    { maxTokens: 0, maxToolCalls: -1, timeout: 0 },
+    `${count("maxTokens", "0")}; maxToolCalls must be a positive whole number, not -1; ${duration.slice(29)}`
+  ]
+]
+
+const calls: ReadonlyArray<readonly [string, Partial<Record<keyof Request, unknown>>, string]> = [
+  ["an unknown posture", { posture: "nobody" }, "There is no posture \"nobody\"; postures: capped, scout"],
+  ["a posture named __proto__", {
+    posture: "__proto__"
+  }, "There is no posture \"__proto__\"; postures: capped, scout"],
+  [
+    "a posture with a huge name",
+    { posture: mebibytes(1) },
+    `There is no posture "${"x".repeat(61)}…"; postures: capped, scout`
+  ],
+  ["an empty task", { task: "" }, "The task is not valid: it is blank"],
+  ["a blank task", { task: " \n\u00A0" }, "The task is not valid: it is blank"],
+  ["a task that is no text", { task: 7 }, "The task is not valid: it is not a text"],
+  [
+    "a task of 10 MB",
+    { task: mebibytes(10) },
+    "The task is not valid: it has 10485771 bytes; at most 1048576 are allowed"
+  ],
+  ["a context with a cycle", { context: cyclic() }, "The context is not valid: list[0].self: Expected no cycle"],
+  ["a context with a bigint", { context: { a: [1n] } }, "The context is not valid: a[0]: Expected a JSON value"],
+  ["a context with a function", { context: { a: () => 1 } }, "The context is not valid: a: Expected a JSON value"],
+  ["a context with a symbol", { context: Symbol("a") }, "The context is not valid: the value: Expected a JSON value"],
+  ["a context with undefined", { context: { a: undefined } }, "The context is not valid: a: Expected a JSON value"],
+  ["a context with NaN", { context: [Number.NaN] }, "The context is not valid: [0]: Expected a JSON value"],
+  ["a context with a date", { context: { at: new Date(0) } }, "The context is not valid: at: Expected a JSON value"],
+  [
+    "a context with a hole",
+    { context: { a: Object.assign([], { length: 2 }) } },
+    "The context is not valid: a[0]: Expected a JSON value"
+  ],
+  [
+    "a context that writes itself",
+    { context: { a: [{ toJSON: () => 1n }] } },
+    "The context is not valid: a[0]: Expected a JSON value"
+  ],
+  ["a context with an Option", { context: [Option.some(1)] }, "The context is not valid: [0]: Expected a JSON value"],
+  [
+    "a context that nests too deep",
+    { context: nested(300) },
+    "The context is not valid: the value: Expected at most 256 levels of nesting"
+  ],
+  [
+    "a context of 10 MB",
+    { context: { a: mebibytes(10) } },
+    "The context is not valid: it has 10485792 bytes; at most 1048576 are allowed"
+  ],
+  [
+    "a turn of 10 MB",
+    { parentTurn: mebibytes(10) },
+    "The parentTurn is not valid: it has 10485760 bytes; at most 1024 are allowed"
+  ],
+  ["a turn that is no text", { parentTurn: 7 }, "The parentTurn is not valid: it is not a text"],
+  ...[-1, 1.5, Number.NaN, "1"].map((parentDepth) =>
+    [
+      `a depth of ${parentDepth}`,
+      { parentDepth },
+      `The parentDepth is not valid: it must be a whole number from 0 on, not ${parentDepth}`
+    ] as const
+  ),
+  ["tokens over the ceiling", { posture: "capped", overrides: { maxTokens: 101 } }, ceiling("maxTokens", 100, 101)],
+  ["calls over the ceiling", { posture: "capped", overrides: { maxToolCalls: 3 } }, ceiling("maxToolCalls", 2, 3)],
+  [
+    "time over the ceiling",
+    { posture: "capped", overrides: { timeout: "3 seconds" } },
+    ceiling("timeout in milliseconds", 2000, 3000)
+  ],
+  ...overrides.map(([name, overrides, message]) => [`overrides: ${name}`, { overrides }, message] as const)
+]
+
+const nothingHappened = Effect.fnUntraced(function*(events: ReadonlyArray<RunEvent.RunEvent>) {
+  const { store } = yield* Mandate.Mandate
+  const model = yield* ScriptedModel.ScriptedModel
+  assert.deepStrictEqual(events, [])
+  assert.deepStrictEqual(yield* store.list({ after: "", limit: 10 }), [])
+  assert.deepStrictEqual(yield* store.thread("thread-1"), [])
+  assert.strictEqual(yield* model.calls, 0)
+})
+
+describe("DelegateRuntime.run", () => {
+  it.effect.each(calls)("refuses %s, and nothing has begun", ([, bad, message]) =>
+    Effect.gen(function*() {
+      const request = { posture: "scout", task: "Go", ...bad } as Request
+      const { events, value } = yield* Sessions.watched(Effect.flip(DelegateRuntime.run(request)))
+
+      assert.strictEqual(value._tag, "DelegateError")
+      assert.strictEqual(value.message, message)
+      yield* nothingHappened(events)
+    }).pipe(Effect.provide(Postures.runtime(postures, {}))))
+
+  it.effect("takes a context whose keys are named like parts of objects as any other", () =>
+    Effect.gen(function*() {
+      const context = JSON.parse("{\"__proto__\":{\"admin\":true},\"constructor\":1,\"a\":{\"__proto__\":null}}")
+      const result = yield* DelegateRuntime.run({ posture: "scout", task: "Go", context })
+
+      const [first] = yield* Effect.flatMap(ScriptedModel.ScriptedModel, (model) => model.requests)
+      assert.strictEqual(
+        Trees.asked(first!.request),
+        "Context, as JSON on one line:\n{\"__proto__\":{\"admin\":true},\"a\":{\"__proto__\":null},\"constructor\":1}\n\nTask:\nGo"
+      )
+      assert.strictEqual(result.status, "success")
+      assert.isFalse("admin" in {})
+    }).pipe(Effect.provide(Postures.runtime(postures, { scout: [Step.text("seen")] }))))
+})
+
+// What a model writes, as text, and what it reads then.
+const written: ReadonlyArray<readonly [string, string, string, string]> = [
+  ["no JSON", "{", "InvalidInput", "The input is not valid: the text is not JSON"],
+  ["no posture and no task", "{}", "InvalidInput", "The input is not valid: posture: Missing key; task: Missing key"],
+  [
+    "an unknown posture",
+    "{\"posture\":\"nobody\",\"task\":\"Go\"}",
+    "UnknownPosture",
+    "There is no such posture; postures: capped, scout"
+  ],
+  [
+    "a posture named __proto__",
+    "{\"posture\":\"__proto__\",\"task\":\"Go\"}",
+    "UnknownPosture",
+    "There is no such posture; postures: capped, scout"
+  ],
+  ...([
+    ["an empty task", "\"task\":\"\"", "The task is not valid: it is blank"],
+    ["a blank task", "\"task\":\"\\n \u00A0\"", "The task is not valid: it is blank"],
+    ["a task that is no text", "\"task\":7", "task: Expected string"],
+    [
+      "a context that nests too deep",
+      `"task":"Go","context":${"[".repeat(300)}${"]".repeat(300)}`,
+      "the value: Expected at most 256 levels of nesting"
+    ],
+    ["a context of 10 MB", `"task":"Go","context":"${mebibytes(10)}"`, "the text is larger than 8388608 bytes"],
+    [
+      "a context of 2 MB",
+      `"task":"Go","context":"${mebibytes(2)}"`,
+      "The context is not valid: it has 2097178 bytes; at most 1048576 are allowed"
+    ],
+    ["0 tokens", "\"task\":\"Go\",\"maxTokens\":0", count("maxTokens", "0")],
+    ["-1 calls", "\"task\":\"Go\",\"maxToolCalls\":-1", count("maxToolCalls", "-1")],
+    ["1.5 tokens", "\"task\":\"Go\",\"maxTokens\":1.5", count("maxTokens", "1.5")],
+    ["an endless number of tokens", "\"task\":\"Go\",\"maxTokens\":1e999", count("maxTokens", "Infinity")],
+    ["tokens as a text", "\"task\":\"Go\",\"maxTokens\":\"10\"", "maxTokens: Expected number"],
+    ["NaN as a text", "\"task\":\"Go\",\"maxTokens\":\"NaN\"", "maxTokens: Expected number"],
+    ["null seconds", "\"task\":\"Go\",\"timeoutSeconds\":null", "timeoutSeconds: Expected number"],
+    ["0 seconds", "\"task\":\"Go\",\"timeoutSeconds\":0", duration],
+    ["-1 seconds", "\"task\":\"Go\",\"timeoutSeconds\":-1", duration],
+    ["endless seconds", "\"task\":\"Go\",\"timeoutSeconds\":1e308", duration]
+  ] as const).map(([name, fields, problem]) =>
+    [name, `{"posture":"scout",${fields}}`, "InvalidInput", `The input is not valid: ${problem}`] as const
+  ),
+  ...([
+    ["tokens over the ceiling", "\"maxTokens\":101", ceiling("maxTokens", 100, 101)],
+    ["calls over the ceiling", "\"maxToolCalls\":3", ceiling("maxToolCalls", 2, 3)],
+    ["seconds over the ceiling", "\"timeoutSeconds\":2.5", ceiling("timeout in milliseconds", 2000, 2500)]
+  ] as const).map(([name, field, problem]) =>
+    [name, `{"posture":"capped","task":"Go",${field}}`, "InvalidInput", `The input is not valid: ${problem}`] as const
+  )
+]
+
+describe("the delegate tool", () => {
+  it.effect.each(written)("refuses %s, and nothing has begun", ([, text, reason, message]) =>
+    Effect.gen(function*() {
+      const agent = yield* AgentBuilder.make("lead").withPostures().build()
+      const result = yield* agent.run("Go", { threadId: "t" })
+
+      const model = yield* ScriptedModel.ScriptedModel
+      const [, after] = yield* model.requestsOf("lead")
+      assert.deepStrictEqual(Trees.outputs(after!.request), [{ error: { reason, message } }])
+      assert.deepStrictEqual([result.status._tag, result.usage.tree.childRuns], ["Completed", 0])
+      assert.deepStrictEqual(yield* Trees.ends("t"), { "t#0": "Completed" })
+      assert.deepStrictEqual((yield* Trees.durableEvents("t")).map(({ _tag }) => _tag), [
+        "RunStarted",
+        "ModelCallCompleted",
+        "ToolExecuted",
+        "ModelCallCompleted",
+        "RunSettled"
+      ])
+      assert.strictEqual(yield* model.calls, 2)
+    }).pipe(Effect.provide(Postures.runtime(postures, {
+      lead: [Step.calls(Step.rawCall("delegate", text)), Step.text("done")]
+    }))))
+})
