@@ -69,7 +69,7 @@ const calls: ReadonlyArray<readonly [string, Partial<Record<keyof Request, unkno
   ["a context with a bigint", { context: { a: [1n] } }, "The context is not valid: a[0]: Expected a JSON value"],
   ["a context with a function", { context: { a: () => 1 } }, "The context is not valid: a: Expected a JSON value"],
   ["a context with a symbol", { context: Symbol("a") }, "The context is not valid: the value: Expected a JSON value"],
-  ["a context with undefined", { context: { a: undefined } }, "The context is not valid: a: Expected a JSON value"],
+  ["a context with undefined", { context: [undefined] }, "The context is not valid: [0]: Expected a JSON value"],
   ["a context with NaN", { context: [Number.NaN] }, "The context is not valid: [0]: Expected a JSON value"],
   ["a context with a date", { context: { at: new Date(0) } }, "The context is not valid: at: Expected a JSON value"],
   [
@@ -80,13 +80,13 @@ const calls: ReadonlyArray<readonly [string, Partial<Record<keyof Request, unkno
   [
     "a context that writes itself",
     { context: { a: [{ toJSON: () => 1n }] } },
-    "The context is not valid: a[0]: Expected a JSON value"
+    "The context is not valid: a[0].toJSON: Expected a JSON value"
   ],
   ["a context with an Option", { context: [Option.some(1)] }, "The context is not valid: [0]: Expected a JSON value"],
   [
     "a context that nests too deep",
     { context: nested(300) },
-    "The context is not valid: the value: Expected at most 256 levels of nesting"
+    `The context is not valid: ${"[0]".repeat(65)}[0…: Expected at most 256 levels of nesting`
   ],
   [
     "a context of 10 MB",
