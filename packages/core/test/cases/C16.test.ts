@@ -1,9 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AgentBuilder, RunStore, TypedAgent } from "@mandate/core"
-import { type Script, ScriptedModel, Step } from "@mandate/testing"
+import { AgentBuilder, DelegateRuntime, MemoryRunStore, Posture, RunStore, TypedAgent } from "@mandate/core"
+import { Script, ScriptedModel, Step } from "@mandate/testing"
 import { Effect, Schema } from "effect"
 import * as Tool from "effect/ai/Tool"
 import * as Toolkit from "effect/ai/Toolkit"
+import * as Postures from "../support/Postures.ts"
+import * as Sessions from "../support/Sessions.ts"
 import * as Trees from "../support/Trees.ts"
 
 const Note = Tool.make("note", { parameters: Schema.Struct({ text: Schema.String }), success: Schema.String })
@@ -151,5 +153,98 @@ describe("C16", () => {
         assert.deepStrictEqual<unknown>(below.problems, problem("top > middle"))
         assert.deepStrictEqual<unknown>(bound.problems, problem("middle"))
       }).pipe(Effect.provide(Trees.runtime({})))
+  )
+})
+
+// A posture that always has the same task done twice, by itself.
+const eagerPosture: Script.Script = {
+  _tag: "Program",
+  answer: (request, { step }) =>
+    step === 0
+      ? Step.calls(...["again", "again"].map((task) => Step.call("delegate", { posture: "deep", task })))
+      : Step.text(Trees.reasons(request).map((reason) => reason ?? "reported").join())
+}
+
+const limits = [
+  { own: 1, global: 3, levels: 1 },
+  { own: 2, global: 3, levels: 2 },
+  { own: 9, global: 3, levels: 3 },
+  { own: undefined, global: undefined, levels: 3 },
+  { own: undefined, global: 1, levels: 1 },
+  { own: 9, global: 4, levels: 4 }
+]
+
+const callers = limits.flatMap((limit) => (["code", "a model"] as const).map((caller) => ({ ...limit, caller })))
+
+describe("C16, postures", () => {
+  it.effect.each(callers)(
+    "C16 a posture whose limit is $own under one of $global runs exactly $levels levels, called by $caller",
+    ({ caller, global, levels, own }) => {
+      const recorded = Sessions.recording(MemoryRunStore.make())
+      return Effect.gen(function*() {
+        if (caller === "code") {
+          const { status } = yield* DelegateRuntime.run({ posture: "deep", task: "again" })
+          assert.strictEqual(status, "success")
+        } else {
+          const lead = AgentBuilder.make("lead").withPostures().withSubagents([], { maxDepth: 9 })
+          const { status } = yield* Effect.flatMap(lead.build(), (agent) => agent.run("Go", { threadId: "t" }))
+          assert.deepStrictEqual(status, { _tag: "Completed", answer: "done" })
+        }
+
+        const model = yield* ScriptedModel.ScriptedModel
+        const requests = yield* model.requestsOf("deep")
+        const runs = 2 ** levels - 1
+        const refusals = 2 ** levels
+        assert.deepStrictEqual(
+          [...new Set(requests.map(({ call }) => call.depth))].sort(),
+          Array.from({ length: levels }, (_, index) => index + 1)
+        )
+        assert.lengthOf(requests, runs * 2)
+        assert.deepStrictEqual(Sessions.ends(recorded.committed), Array(runs).fill("success"))
+        assert.lengthOf(Trees.tagged(recorded.committed, "RunStarted"), caller === "code" ? runs : runs + 1)
+        assert.lengthOf(Trees.tagged(recorded.committed, "DelegateRefused"), refusals)
+        const refused = requests.filter(({ call, request }) => call.depth === levels && request.messages.length > 2)
+        const message = `The posture "deep" would run at depth ${levels + 1}; the ${
+          own === levels ? "posture" : "runtime"
+        } allows ${levels}`
+        for (const { request } of refused) {
+          assert.deepStrictEqual(
+            Trees.outputs(request),
+            ["again", "again"].map(() => ({ error: { reason: "RecursionLimit", message } }))
+          )
+        }
+        assert.lengthOf(refused, refusals / 2)
+        yield* Trees.noViolations
+      }).pipe(Effect.provide(Postures.runtime(
+        [
+          Postures.posture("deep", { allowedTools: ["delegate"], ...(own === undefined ? {} : { maxDepth: own }) })
+        ],
+        {
+          lead: Script.optional([
+            Step.calls(Step.call("delegate", { posture: "deep", task: "again" })),
+            Step.text("done")
+          ]),
+          deep: eagerPosture
+        },
+        { cache: false, store: recorded.store, ...(global === undefined ? {} : { maxDepth: global }) }
+      )))
+    }
+  )
+
+  it.effect.each([0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY])(
+    "C16 a maxDepth of %s is refused, of a runtime and of a posture",
+    (maxDepth) =>
+      Effect.gen(function*() {
+        const runtime = yield* Effect.flip(Effect.provide(Effect.void, Postures.runtime([], {}, { maxDepth })))
+        const posture = yield* Effect.flip(Posture.make(Postures.posture("deep", { maxDepth })))
+
+        assert.strictEqual(
+          runtime.message,
+          `The maxDepth is not valid: it must be a positive whole number, not ${maxDepth}`
+        )
+        assert.deepStrictEqual(posture.problems, [
+          { posture: "deep", field: "maxDepth", message: "Expected a positive whole number" }
+        ])
+      })
   )
 })

@@ -15,8 +15,7 @@ export const recording = (store: Store) => {
   }
   const kept = <A, E>(events: Events, done: Effect.Effect<A, E>) =>
     Effect.tap(done, () => Effect.sync(() => keep(events)))
-  const recorded: Store = {
-    ...store,
+  const writes: Partial<Store> = {
     open: (run, lease, events) =>
       Effect.tap(
         store.open(run, lease, events),
@@ -35,6 +34,12 @@ export const recording = (store: Store) => {
     close: (runs, events) => kept(events, store.close(runs, events)),
     answer: (threadId, lease, runs, events) => kept(events, store.answer(threadId, lease, runs, events))
   }
+  const recorded = new Proxy(store, {
+    get: (target, name) => {
+      const operation = Reflect.get(writes, name) ?? Reflect.get(target, name)
+      return typeof operation === "function" ? operation.bind(target) : operation
+    }
+  })
   return { store: recorded, committed: committed as ReadonlyArray<RunEvent.RunEvent> }
 }
 
