@@ -1,10 +1,20 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AgentBuilder, type RunEvent, TypedAgent } from "@mandate/core"
+import {
+  AgentBuilder,
+  DelegateRuntime,
+  MemoryRunStore,
+  PostureRegistry,
+  type RunEvent,
+  ToolCatalog,
+  TypedAgent
+} from "@mandate/core"
 import { Script, ScriptedModel, Step } from "@mandate/testing"
-import { Deferred, Effect, Fiber, Schema, Stream } from "effect"
+import { Deferred, Effect, Fiber, Layer, Schema, Stream } from "effect"
 import * as Tool from "effect/ai/Tool"
 import * as Toolkit from "effect/ai/Toolkit"
 import { TestClock } from "effect/testing"
+import * as Postures from "../support/Postures.ts"
+import * as Sessions from "../support/Sessions.ts"
 import * as Trees from "../support/Trees.ts"
 
 const Work = Tool.make("work", { success: Schema.String })
@@ -169,4 +179,76 @@ describe("C21", () => {
       assert.deepStrictEqual(yield* Trees.ends("t"), { "t#0": "BudgetExceeded", "t#0/0.0#0": "Cancelled" })
       assert.deepStrictEqual(yield* Trees.stored("t"), stored)
     }).pipe(Effect.provide(Trees.runtime({ top: [Step.textTask("slow", "work")], slow: [Step.call("work")] }))))
+})
+
+const callers = cases.flatMap((one) => (["code", "a model"] as const).map((caller) => ({ ...one, caller })))
+
+describe("C21, postures", () => {
+  it.effect.each(callers)(
+    "C21 $name: a posture's call ends with the status timeout at its deadline, for $caller",
+    ({ caller, late = silent, steps, work }) => {
+      const promises: Array<ReturnType<typeof loose>> = []
+      const hanging = Effect.suspend(() => {
+        const promise = loose()
+        promises.push(promise)
+        return work(promise)
+      })
+      const recorded = Sessions.recording(MemoryRunStore.make())
+      const runtime = DelegateRuntime.layer().pipe(
+        Layer.provideMerge(Layer.mergeAll(
+          PostureRegistry.layer([Postures.posture("slow", { budget: { timeout: "5 seconds" } })]),
+          Layer.provideMerge(ToolCatalog.layerTools(tools, { work: () => hanging }), ToolCatalog.layer),
+          Trees.runtime({
+            lead: Script.optional([
+              Step.calls(Step.call("delegate", { posture: "slow", task: "Work" })),
+              Step.calls(Step.call("delegate", { posture: "slow", task: "Work" })),
+              Step.text("done without it")
+            ]),
+            slow: Script.each(steps)
+          }, recorded.store)
+        ))
+      )
+      return Effect.gen(function*() {
+        const model = yield* ScriptedModel.ScriptedModel
+        const call = DelegateRuntime.run({ posture: "slow", task: "Work" })
+        const agent = yield* AgentBuilder.make("lead").withPostures().build()
+        const running = yield* Effect.forkChild(
+          caller === "code" ? Effect.all([call, call]) : agent.run("Go", { threadId: "t" }),
+          { startImmediately: true }
+        )
+        yield* TestClock.adjust("4999 millis")
+        const early = yield* model.requestsOf("slow")
+        yield* TestClock.adjust("1 millis")
+        const next = yield* model.requestsOf("slow")
+        yield* TestClock.adjust("5 seconds")
+        const result = yield* Fiber.join(running)
+
+        // An equal call asks its model anew: a timeout is nothing to be used again.
+        assert.deepStrictEqual([early.length, next.length], [1, 2])
+        if (Array.isArray(result)) {
+          for (const call of result) {
+            assert.deepInclude(call, {
+              status: "timeout",
+              elapsed: 5000,
+              error: { _tag: "BudgetExceeded", limit: "time" }
+            })
+            assert.notProperty(call, "result")
+          }
+        } else {
+          const [, second, third] = yield* model.requestsOf("lead")
+          for (const { request } of [second!, third!]) {
+            assert.deepStrictEqual(Trees.outputs(request), [{ error: { reason: "BudgetExceeded", message } }])
+          }
+        }
+        assert.deepStrictEqual(Sessions.ends(recorded.committed), ["timeout", "timeout"])
+
+        const committed = [...recorded.committed]
+        const asked = yield* model.calls
+        for (const promise of promises) late(promise)
+        yield* TestClock.adjust("10 minutes")
+        assert.deepStrictEqual(recorded.committed, committed)
+        assert.strictEqual(yield* model.calls, asked)
+      }).pipe(Effect.provide(runtime))
+    }
+  )
 })
