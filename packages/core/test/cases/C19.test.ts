@@ -1,10 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AgentBuilder, Answer, RunStore, TypedAgent, Usage } from "@mandate/core"
+import { type Agent, AgentBuilder, Answer, DelegateRuntime, Mandate, RunStore, TypedAgent, Usage } from "@mandate/core"
 import { Script, ScriptedModel, Step } from "@mandate/testing"
-import { Arbitrary, Effect, Fiber, Schema } from "effect"
+import { Arbitrary, Effect, Fiber, Layer, Schema } from "effect"
 import * as Tool from "effect/ai/Tool"
 import * as Toolkit from "effect/ai/Toolkit"
+import { TestClock } from "effect/testing"
 import { backings } from "../support/Backings.ts"
+import * as Postures from "../support/Postures.ts"
+import * as Sessions from "../support/Sessions.ts"
 import * as Trees from "../support/Trees.ts"
 import * as Waiting from "../support/Waiting.ts"
 
@@ -230,5 +233,74 @@ describe.each(backings)("C19 A tree over several processes, in $name", ({ pass, 
         3 + 1 + 1 + 1 + 1
       ])
       assert.strictEqual(yield* model.calls, 11)
+    }))
+})
+
+describe.each(backings)("C19 with postures, in $name", ({ place }) => {
+  const delegate = (name: string) => Step.call("delegate", { posture: name, task: "Work" })
+
+  it.effect("C19 a cached result counts 0, and the total stays the same over an approval and a new process", () =>
+    Effect.gen(function*() {
+      const { die, model, next } = yield* Waiting.processes(yield* place, {
+        top: [
+          used(4, 1, Step.calls(delegate("good"), delegate("failing"), delegate("endless"))),
+          used(2, 1, Step.calls(delegate("good"), Step.call("pay", { euros: 1 }))),
+          used(1, 1, Step.text("done"))
+        ],
+        good: [used(50, 10, Step.calls(delegate("grandchild"))), used(35, 5, Step.text("fine"))],
+        grandchild: [used(6, 1, Step.text("helped"))],
+        failing: [used(12, 3, Step.call("read")), Step.fail("authentication", { usage: { input: 5, output: 0 } })],
+        endless: [used(20, 10, Step.call("read")), Step.hang()]
+      })
+      // A process has a cache of its own.
+      const process = <A, E>(
+        verb: (agent: Agent.Agent<string>) => Effect.Effect<A, E, Mandate.Mandate>
+      ) =>
+        Effect.flatMap(
+          AgentBuilder.make("top").withPostures().withSubagents([], { maxDepth: 2 }).withCatalogTools(["pay"]).build(),
+          verb
+        ).pipe(Effect.provide(Layer.provideMerge(
+          DelegateRuntime.layer(),
+          Postures.parts(
+            ["good", "grandchild", "failing", "endless"].map((name) =>
+              Postures.posture(name, { allowedTools: ["delegate", "read"] })
+            )
+          )
+        )))
+      const first = yield* die(process((agent) =>
+        Effect.gen(function*() {
+          const running = yield* Effect.forkChild(agent.run("Go", { threadId: "t" }), { startImmediately: true })
+          yield* model.awaitCalls(8)
+          yield* agent.cancel("t", { child: "t#0/0.2" })
+          return yield* Fiber.join(running)
+        })
+      ))
+      yield* TestClock.adjust("1 minute")
+      const events = yield* next(process((agent) =>
+        Effect.gen(function*() {
+          const { usage } = yield* agent.resume("t", [Answer.approve("1.1:approval0")])
+          assert.deepStrictEqual(tokens(usage), { own: 10, tree: 167 })
+          assert.deepStrictEqual((yield* agent.status("t")).usage, usage)
+          const { store } = yield* Mandate.Mandate
+          return yield* Effect.provideService(Trees.durableEvents("t"), RunStore.RunStore, store)
+        })
+      ))
+
+      assert.strictEqual(first.status._tag, "Suspended")
+      assert.deepStrictEqual(tokens(first.usage), { own: 8, tree: 165 })
+      assert.strictEqual(yield* model.calls, 10)
+      assert.deepStrictEqual([...Sessions.ends(events)].sort(), [
+        "cache_hit",
+        "cancelled",
+        "error",
+        "success",
+        "success"
+      ])
+      assert.deepStrictEqual(
+        Object.fromEntries(
+          Trees.tagged(events, "DelegateComplete").map(({ subSessionId, tokensUsed }) => [subSessionId, tokensUsed])
+        ),
+        { "t#0/0.0": 100, "t#0/0.0#0/0.0": 7, "t#0/0.1": 20, "t#0/0.2": 30, "t#0/1.0": 0 }
+      )
     }))
 })
