@@ -7,7 +7,6 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import { ToolContext } from "../definition/ToolContext.ts"
 import * as Announce from "../loop/Announce.ts"
 import * as Journal from "../loop/Journal.ts"
 import * as CancelRun from "../run/CancelRun.ts"
@@ -30,9 +29,10 @@ import * as Usage from "../values/Usage.ts"
 import * as Bind from "./Bind.ts"
 import * as CheckAnswer from "./CheckAnswer.ts"
 import * as DelegateAdmission from "./DelegateAdmission.ts"
+import * as DelegateCaller from "./DelegateCaller.ts"
 import * as DelegateOutcome from "./DelegateOutcome.ts"
 import * as DelegateRefusal from "./DelegateRefusal.ts"
-import { type Admitted, type Caller, DelegateRuntime } from "./DelegateService.ts"
+import { type Admitted, DelegateRuntime } from "./DelegateService.ts"
 import * as EqualResults from "./EqualResults.ts"
 import * as PostureCompile from "./PostureCompile.ts"
 import * as StoredPosture from "./StoredPosture.ts"
@@ -232,7 +232,7 @@ const make = (
             ...(context === undefined ? {} : { context: context as never }),
             ...(parentTurn === undefined ? {} : { parentTurn })
           }
-          const caller = yield* callerOf(request)
+          const caller = yield* DelegateCaller.of(request)
           const admitted = yield* Effect.tapError(
             admit(posture, input, overrides, caller),
             (error) => DelegateRefusal.tell(runtime, request, error)
@@ -277,27 +277,6 @@ const make = (
   })
   return self
 }
-
-// A handler that calls a posture stands as deep as the run it works for.
-const callerOf = ({ parentDepth = 0, tenant }: DelegateRequest): Effect.Effect<Caller, DelegateError> =>
-  Effect.contextWith((context: Context.Context<never>): Effect.Effect<Caller, DelegateError> => {
-    const call = Context.getOption(context, ToolContext)
-    if (call._tag === "Some") {
-      const { depth, depthLeft, tenant, threadId } = call.value
-      return Effect.succeed({ depth, depthLeft, tenant, within: Ids.lineOf(threadId) })
-    }
-    return Number.isSafeInteger(parentDepth) && parentDepth >= 0
-      ? Effect.succeed({ depth: parentDepth, depthLeft: undefined, tenant, within: [] })
-      : Effect.fail(
-        new DelegateError({
-          reason: {
-            _tag: "InvalidRequest",
-            field: "parentDepth",
-            issues: [`it must be a whole number from 0 on, not ${String(parentDepth)}`]
-          }
-        })
-      )
-  })
 
 // Runs of postures have the name of their posture, and one shape.
 const anyAgent = "*"
