@@ -16,7 +16,7 @@ import type * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import type { ResultCache } from "../service/ResultCache.ts"
+import { none, type ResultCache } from "../service/ResultCache.ts"
 import * as CachedResult from "../values/CachedResult.ts"
 import type { PostureKeys } from "../values/CacheKey.ts"
 import type { ChildFailure } from "../values/ChildFailure.ts"
@@ -96,12 +96,13 @@ export interface EqualResults {
 
 /**
  * The results of a cache: the same for the same cache, so that all its equal
- * calls wait for each other.
+ * calls wait for each other. Without a cache every call works for itself.
  *
  * @category constructors
  * @since 0.1.0
  */
 export const of = (cache: ResultCache["Service"]): EqualResults => {
+  if (cache === none) return alone
   const known = all.get(cache) ?? make(cache)
   all.set(cache, known)
   return known
@@ -145,6 +146,8 @@ const make = (cache: ResultCache["Service"]): EqualResults => {
     })
   }
 }
+
+const alone: EqualResults = { use: (_, work) => Effect.map(work, ({ value }) => ran(value)) }
 
 const ran = <A>(value: A) => ({ _tag: "Ran" as const, value })
 
