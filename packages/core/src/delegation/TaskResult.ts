@@ -106,13 +106,12 @@ const settled = (self: Task, outcome: Settled, usage: Usage.RunUsage): Branch =>
 export const known = (self: Task, answer: Json, events?: ReadonlyArray<NewEvent>): Branch => {
   const { maxReportBytes } = self.drive.run.limits
   const { bytes, output } = TaskMessage.report(answer)
-  if (bytes <= maxReportBytes) {
-    return { _tag: "Done", result: { output, isError: false }, ...(events === undefined ? {} : { events }) }
-  }
+  const told = events === undefined ? {} : { events }
+  if (bytes <= maxReportBytes) return { _tag: "Done", result: { output, isError: false }, ...told }
   const failure: ChildFailure = { _tag: "ReportTooLarge", bytes, maxReportBytes }
   return action(self.policy, failure) === "fail-run"
     ? { _tag: "Fail", failure: { _tag: "ChildFailed", failure, path: [self.subagent.agent.id] } }
-    : { _tag: "Done", result: { output: TaskMessage.failure(failure, maxReportBytes), isError: true } }
+    : { _tag: "Done", result: { output: TaskMessage.failure(failure, maxReportBytes), isError: true }, ...told }
 }
 
 /**
