@@ -179,7 +179,7 @@ const bindOne: (
         spec.cache,
         EqualResults.of(Context.getUnsafe(family.context, ResultCache))
       ),
-    postures: delegates?.compile,
+    delegates,
     catalog: spec.catalogTools === undefined
       ? undefined
       : CatalogTools.use(Context.getUnsafe(family.context, ToolCatalog), spec.catalogTools, agent)

@@ -9,14 +9,15 @@ import * as RunFailure from "../run/RunFailure.ts"
 import type { ChildRun } from "../values/ChildRun.ts"
 import * as Ids from "../values/Ids.ts"
 import * as Json from "../values/Json.ts"
-import type { RunConfig } from "../values/RunConfig.ts"
 import type { RunError } from "../values/RunError.ts"
 import { childFailure, type Settled } from "../values/RunOutcome.ts"
 import type { Completed, Refused, TaskOutcome } from "../values/RunResult.ts"
 import * as Usage from "../values/Usage.ts"
 import type { BoundSpec } from "./BoundSpec.ts"
+import * as CallLine from "./CallLine.ts"
 import * as Runs from "./Runs.ts"
 import * as Standing from "./Standing.ts"
+import * as Surroundings from "./Surroundings.ts"
 import type { TypedCache } from "./TypedCache.ts"
 
 /**
@@ -66,50 +67,35 @@ type Verbs = "id" | "run" | "start" | "stream"
  * @category constructors
  * @since 0.1.0
  */
-export const make = <I, O>(spec: BoundSpec): BoundAgent<I, O> => {
-  const runs = Runs.make<I, TaskOutcome<O>, O>(
+export const make = <I, O>(spec: BoundSpec): BoundAgent<I, O> => ({
+  ...Runs.make<I, TaskOutcome<O>, O>(
     spec,
     (input) => encode(spec, input),
-    (ended) => outcome(spec, ended, (place, settled) => Standing.settled<O>(spec, place, settled))
-  )
-  const { cache } = spec
-  return {
-    ...runs,
-    ...(cache === undefined ? {} : { run: (input, config) => cached(spec, cache, runs, input, config) }),
-    json: jsonAgent(spec)
-  }
-}
+    (ended) => outcome(spec, ended, (place, settled) => Standing.settled<O>(spec, place, settled)),
+    spec.cache === undefined ? undefined : reuse<I, O>(spec, spec.cache)
+  ),
+  json: jsonAgent(spec)
+})
 
-// A run on a thread that was named is wanted there, not only its report.
-const cached = <I, O>(
-  spec: BoundSpec,
-  { keys, results }: TypedCache,
-  runs: Runs.Runs<I, TaskOutcome<O>, O>,
-  input: I,
-  config: RunConfig | undefined
-): Effect.Effect<TaskOutcome<O>, RunError> => {
-  if (config?.threadId !== undefined) return runs.run(input, config)
-  return Effect.gen(function*() {
+const reuse = <I, O>(spec: BoundSpec, { keys, results }: TypedCache): Runs.Reuse<I, TaskOutcome<O>> =>
+  Effect.fnUntraced(function*({ input, tenant, threadId }, work) {
     const { json } = yield* encode(spec, input)
-    const threadId = yield* spec.runtime.newThreadId
-    const tools = spec.catalog === undefined ? undefined : yield* spec.catalog.resolve
+    const surroundings = yield* Surroundings.of(spec, { depth: 0, depthLeft: spec.maxDepth })
     const ended = yield* results.use({
-      keys: keys(JSON.parse(json), { tenant: config?.tenant ?? "", tools }),
+      keys: keys(JSON.parse(json), { tenant, surroundings }),
       subagent: spec,
       id: threadId,
-      within: [],
+      within: yield* CallLine.current,
       partial: false
-    }, Effect.flatMap(runs.run(input, config), (value) => Effect.map(kept(spec, value), (keep) => ({ value, keep }))))
+    }, Effect.flatMap(work, (value) => Effect.map(kept(spec, value), (keep) => ({ value, keep }))))
     if (ended._tag === "Ran") return ended.value
-    const place = { threadId: threadId as Ids.ThreadId, runId: Ids.runId(threadId, 0) }
     return {
       _tag: "Reported",
       report: ended.hit.value as O,
-      child: { ...place, subagent: spec.agent.id as Ids.AgentId, depth: 0 },
+      child: { threadId, runId: Ids.runId(threadId, 0), subagent: spec.agent.id as Ids.AgentId, depth: 0 },
       usage: { own: Usage.zero, tree: Usage.zero }
     }
   })
-}
 
 const kept = <O>(
   { agent, report }: BoundSpec,

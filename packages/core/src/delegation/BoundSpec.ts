@@ -8,6 +8,7 @@ import type { Runnable } from "../run/Runnable.ts"
 import type { Mandate } from "../service/Mandate.ts"
 import type { ChildFailurePolicy } from "../values/ChildFailure.ts"
 import type { DelegateError } from "../values/DelegateError.ts"
+import type { Json } from "../values/Json.ts"
 import type { JsonCodec } from "../values/JsonCodec.ts"
 import type { Posture } from "../values/Posture.ts"
 import type { TypedCache } from "./TypedCache.ts"
@@ -23,8 +24,7 @@ import type { TypedCache } from "./TypedCache.ts"
  * - `ownMaxDepth`: the depth the definition sets itself, if it does
  * - `behaviour`: a digest of what it does, as far as that is data
  * - `cache`: where its results are found again, if they are to be
- * - `postures`: how postures are compiled, for an agent that may delegate to
- *   them
+ * - `delegates`: the runtime of postures, for an agent that may delegate to them
  *
  * @category models
  * @since 0.1.0
@@ -41,7 +41,19 @@ export interface BoundSpec extends Runnable {
   readonly subagents: ReadonlyArray<BoundSpec>
   readonly behaviour: string
   readonly cache: TypedCache | undefined
-  readonly postures: PostureCompile | undefined
+  readonly delegates: Delegates | undefined
+}
+
+/**
+ * The runtime of postures, as agents that may delegate to them know it.
+ * `surroundings` says what results of postures depend on, besides the call.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Delegates {
+  readonly compile: PostureCompile
+  readonly surroundings: Effect.Effect<Json>
 }
 
 /**
@@ -51,3 +63,15 @@ export interface BoundSpec extends Runnable {
  * @since 0.1.0
  */
 export type PostureCompile = (posture: Posture) => Effect.Effect<BoundSpec, DelegateError>
+
+/**
+ * An agent and all subagents below it, each once.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const family = (spec: BoundSpec): ReadonlySet<BoundSpec> => {
+  const found = new Set([spec])
+  for (const member of found) for (const subagent of member.subagents) found.add(subagent)
+  return found
+}

@@ -13,7 +13,7 @@ import type { Answer } from "../values/Answer.ts"
 import type { InterruptRequest, PendingInterrupt } from "../values/Interrupt.ts"
 import type { Json } from "../values/Json.ts"
 import * as SchemaIssues from "../values/SchemaIssues.ts"
-import type { BoundSpec } from "./BoundSpec.ts"
+import { type BoundSpec, family } from "./BoundSpec.ts"
 import * as StoredPosture from "./StoredPosture.ts"
 
 /**
@@ -25,7 +25,7 @@ import * as StoredPosture from "./StoredPosture.ts"
  * @since 0.1.0
  */
 export const make = (spec: BoundSpec): CheckAnswer => {
-  const members = family(spec)
+  const members = [...family(spec)]
   return (answer, asked) => {
     const fitting = fits[asked.request._tag]
     if (!fitting.includes(answer._tag)) {
@@ -65,13 +65,11 @@ const toolOf = ({ agent, catalog }: BoundSpec, name: string): LoopTool | undefin
 
 // A posture may have the name of an agent of the family, so the row says what the run is of.
 const postureOf = (members: ReadonlyArray<BoundSpec>, runId: string): Effect.Effect<BoundSpec | undefined> => {
-  const member = members.find(({ postures }) => postures !== undefined)
-  if (member?.postures === undefined) return Effect.succeed(undefined)
-  const { postures: compile, runtime } = member
+  const member = members.find(({ delegates }) => delegates !== undefined)
+  if (member?.delegates === undefined) return Effect.succeed(undefined)
+  const { delegates, runtime } = member
   return runtime.store.load(runId).pipe(
-    Effect.flatMap((loaded) =>
-      loaded === undefined ? Effect.succeed(undefined) : StoredPosture.of({ compile }, loaded)
-    ),
+    Effect.flatMap((loaded) => loaded === undefined ? Effect.succeed(undefined) : StoredPosture.of(delegates, loaded)),
     Effect.map((stored) => stored?.subagent),
     // What cannot be read here is found, and said, where the run goes on.
     Effect.catch(() => Effect.succeed(undefined))
@@ -93,5 +91,3 @@ const byJsonSchema = (schema: Json, value: Json): ReadonlyArray<string> =>
       onSuccess: (decoded) => Result.isFailure(decoded) ? SchemaIssues.lines(decoded.failure) : []
     }
   )
-
-const family = (spec: BoundSpec): ReadonlyArray<BoundSpec> => [spec, ...spec.subagents.flatMap(family)]

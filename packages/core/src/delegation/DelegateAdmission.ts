@@ -26,6 +26,7 @@ import type { PostureCompile } from "./BoundSpec.ts"
 import type { Admitted, Caller } from "./DelegateService.ts"
 import { toolsOf } from "./PostureCompile.ts"
 import { message } from "./PostureSpec.ts"
+import * as Surroundings from "./Surroundings.ts"
 
 /**
  * Checks a call, and compiles its posture with the tools of this moment.
@@ -60,12 +61,24 @@ export const admit = Effect.fnUntraced(function*(
   const version = Posture.version(posture)
   const { context, task } = checked.input
   const { tenant } = caller
-  const keys = CacheKey.ofPosture({ posture: name, version, task, context, allowedTools, tools, budget, tenant })
+  const depthLeft = Math.min(maxDepth - depth, caller.depthLeft === undefined ? maxDepth : caller.depthLeft - 1)
+  const surroundings = bound.delegates === undefined ? undefined : yield* Surroundings.of(bound, { depth, depthLeft })
+  const keys = CacheKey.ofPosture({
+    posture: name,
+    version,
+    task,
+    context,
+    allowedTools,
+    tools,
+    surroundings,
+    budget,
+    tenant
+  })
   return {
     keys: Result.getOrUndefined(keys),
     subagent: {
       ...bound,
-      maxDepth: Math.min(maxDepth - depth, caller.depthLeft === undefined ? maxDepth : caller.depthLeft - 1),
+      maxDepth: depthLeft,
       budget: {
         ...(budget.maxTokens === undefined ? {} : { maxTokens: budget.maxTokens }),
         ...(budget.maxToolCalls === undefined ? {} : { maxToolCalls: budget.maxToolCalls }),

@@ -8,7 +8,6 @@ import * as Effect from "effect/Effect"
 import { ToolContext } from "../definition/ToolContext.ts"
 import { DelegateError } from "../values/DelegateError.ts"
 import type { DelegateRequest } from "../values/DelegateResult.ts"
-import * as Ids from "../values/Ids.ts"
 import type { Caller } from "./DelegateService.ts"
 
 /**
@@ -22,11 +21,11 @@ export const of = ({ parentDepth = 0, tenant }: DelegateRequest): Effect.Effect<
   Effect.contextWith((context: Context.Context<never>): Effect.Effect<Caller, DelegateError> => {
     const call = Context.getOption(context, ToolContext)
     if (call._tag === "Some") {
-      const { depth, depthLeft, tenant, threadId } = call.value
-      return Effect.succeed({ depth, depthLeft, tenant, within: Ids.lineOf(threadId) })
+      const { depth, depthLeft, tenant } = call.value
+      return Effect.succeed({ depth, depthLeft, tenant })
     }
     return Number.isSafeInteger(parentDepth) && parentDepth >= 0
-      ? Effect.succeed({ depth: parentDepth, depthLeft: undefined, tenant, within: [] })
+      ? Effect.succeed({ depth: parentDepth, depthLeft: undefined, tenant })
       : Effect.fail(
         new DelegateError({
           reason: {

@@ -11,6 +11,7 @@ import type { PostureKeys } from "../values/CacheKey.ts"
 import type { DelegateError } from "../values/DelegateError.ts"
 import type { DelegateInput } from "../values/DelegateInput.ts"
 import type { DelegateRequest, DelegateResult } from "../values/DelegateResult.ts"
+import type { Json } from "../values/Json.ts"
 import type { Posture } from "../values/Posture.ts"
 import type { RunBinding } from "../values/RunBinding.ts"
 import type { RunError } from "../values/RunError.ts"
@@ -35,7 +36,7 @@ export interface Admitted {
 
 /**
  * Who makes a call: how deep it stands, how much deeper it may delegate, if
- * anything says so, the threads that wait for the call, and whose they are.
+ * anything says so, and whose it is.
  *
  * @category models
  * @since 0.1.0
@@ -43,7 +44,6 @@ export interface Admitted {
 export interface Caller {
   readonly depth: number
   readonly depthLeft: number | undefined
-  readonly within: ReadonlyArray<string>
   readonly tenant: string | undefined
 }
 
@@ -93,4 +93,7 @@ export class DelegateRuntime extends Context.Service<DelegateRuntime, {
 
   /** Compiles a posture. */
   readonly compile: PostureCompile
+
+  /** What results of postures depend on, besides the call. */
+  readonly surroundings: Effect.Effect<Json>
 }>()("~mandate/DelegateRuntime") {}

@@ -64,7 +64,6 @@ export const make = (
     return yield* delegates.admit(offers(posture) ? posture : "", input, budgetOf(args), {
       depth,
       depthLeft,
-      within: [],
       tenant: drive.run.tenant === "" ? undefined : drive.run.tenant
     })
   })

@@ -112,8 +112,22 @@ export interface Ended {
 }
 
 /**
+ * Gives what a run on a thread made for it would give: from what is known, or
+ * by `work`, which runs it on that thread.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Reuse<in I, in out A> = (
+  call: { readonly threadId: Ids.ThreadId; readonly input: I; readonly tenant: string },
+  work: Effect.Effect<A, RunError>
+) => Effect.Effect<A, RunError>
+
+/**
  * The verbs of a compiled agent. `encode` turns an input into its JSON and its
- * prompt, `result` turns how a drive came out into what callers get.
+ * prompt, `result` turns how a drive came out into what callers get. `reuse` is
+ * asked before a run that nobody named a thread for; one on a thread that was
+ * named is wanted there, not only its report.
  *
  * @category constructors
  * @since 0.1.0
@@ -121,7 +135,8 @@ export interface Ended {
 export const make = <I, A, O>(
   spec: BoundSpec,
   encode: (input: I) => Effect.Effect<{ readonly json: string; readonly prompt: string }, RunError>,
-  result: (ended: Ended) => Effect.Effect<A, RunError>
+  result: (ended: Ended) => Effect.Effect<A, RunError>,
+  reuse?: Reuse<I, A>
 ): Runs<I, A, O> => {
   const { runtime } = spec
   const begin = Effect.fnUntraced(function*(
@@ -153,9 +168,14 @@ export const make = <I, A, O>(
   return {
     id: spec.agent.id,
     run: (input, config) =>
-      Effect.uninterruptibleMask((restore) =>
-        Effect.flatMap(startOn(input, config), (started) => restore(cancelling(started)))
-      ),
+      Effect.flatMap(StartRun.threadOf(runtime, config), (threadId) => {
+        const work = Effect.uninterruptibleMask((restore) =>
+          Effect.flatMap(begin(threadId, input, config, false), (started) => restore(cancelling(started)))
+        )
+        return reuse === undefined || config?.threadId !== undefined
+          ? work
+          : reuse({ threadId, input, tenant: config?.tenant ?? "" }, work)
+      }),
     start: (input, config) => Effect.map(startOn(input, config), handle),
     stream: (input, config) =>
       Stream.unwrap(Effect.gen(function*() {

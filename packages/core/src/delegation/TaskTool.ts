@@ -20,6 +20,7 @@ import * as Ids from "../values/Ids.ts"
 import * as Json from "../values/Json.ts"
 import type { BoundSpec } from "./BoundSpec.ts"
 import * as ChildTask from "./ChildTask.ts"
+import * as Surroundings from "./Surroundings.ts"
 import * as TaskMessage from "./TaskMessage.ts"
 import { kept, known, type Lost, type Task } from "./TaskResult.ts"
 import type { TypedCache } from "./TypedCache.ts"
@@ -137,9 +138,10 @@ const cached = Effect.fnUntraced(function*(self: Task, { keys, results }: TypedC
   const { call, drive, subagent, task } = self
   const id = Ids.childThreadId(drive.run.runId, call.key)
   const isThere = drive.isRecovery && (yield* drive.runtime.store.load(Ids.runId(id, 0))) !== undefined
-  const tools = isThere || subagent.catalog === undefined ? undefined : yield* subagent.catalog.resolve
+  if (isThere) return yield* watched(self)
+  const surroundings = yield* Surroundings.of(subagent, ChildTask.starting(self, undefined))
   const ended = yield* results.use({
-    keys: isThere ? undefined : keys(JSON.parse(task.json), { tenant: drive.run.tenant, tools }),
+    keys: keys(JSON.parse(task.json), { tenant: drive.run.tenant, surroundings }),
     subagent,
     id,
     within: Ids.lineOf(drive.run.threadId),

@@ -15,8 +15,7 @@ import type * as EqualResults from "./EqualResults.ts"
  * **Details**
  *
  * `keys` gives what a call with an encoded input is kept under, for a tenant
- * and with tools of the catalog of these names; nothing for an input that has
- * no canonical form.
+ * and in its surroundings; nothing for an input that has no canonical form.
  *
  * @category models
  * @since 0.1.0
@@ -25,39 +24,37 @@ export interface TypedCache {
   readonly results: EqualResults.EqualResults
   readonly keys: (
     input: Json,
-    run: { readonly tenant: string; readonly tools: ReadonlyArray<string> | undefined }
+    run: { readonly tenant: string; readonly surroundings: Json }
   ) => EqualResults.Keys | undefined
 }
 
 /**
- * Creates the cache of an agent. `behaviour` is all of it that is data.
+ * Creates the cache of an agent of a behaviour.
  *
  * @category constructors
  * @since 0.1.0
  */
 export const make = (
   agent: string,
-  behaviour: Json,
+  behaviour: string,
   { timeToLive, version }: CachePolicy,
   results: EqualResults.EqualResults
-): TypedCache => {
-  const digest = CacheKey.behaviour(behaviour)
-  return {
-    results,
-    keys: (input, { tenant, tools }) =>
-      Result.match(
-        CacheKey.ofTyped({
-          agent,
-          behaviour: tools === undefined ? digest : CacheKey.behaviour([digest, ...tools]),
-          input,
-          version,
-          tenant: tenant === "" ? undefined : tenant
-        }),
-        {
-          onFailure: () => undefined,
-          // A typed agent has no partial results; the other key is where equal calls wait for each other.
-          onSuccess: (key) => ({ success: key, partial: key, timeToLive })
-        }
-      )
-  }
-}
+): TypedCache => ({
+  results,
+  keys: (input, { surroundings, tenant }) =>
+    Result.match(
+      CacheKey.ofTyped({
+        agent,
+        behaviour,
+        surroundings,
+        input,
+        version,
+        tenant: tenant === "" ? undefined : tenant
+      }),
+      {
+        onFailure: () => undefined,
+        // A typed agent has no partial results; the other key is where equal calls wait for each other.
+        onSuccess: (key) => ({ success: key, partial: key, timeToLive })
+      }
+    )
+})

@@ -18,6 +18,8 @@ import * as Json from "./Json.ts"
  *   to in the catalog at this call. Their order does not matter, nor how often
  *   a name is there
  * - `context`: absent is not the same as `null`
+ * - `surroundings`: what else a posture's result depends on that may delegate.
+ *   Absent for one that may not
  * - `budget`: the effective budget. Only the key of partial results holds it
  * - `tenant`: whose run it is. Results of one tenant are never another's
  *
@@ -31,6 +33,7 @@ export interface PostureCall {
   readonly context?: unknown
   readonly allowedTools: ReadonlyArray<string>
   readonly tools: ReadonlyArray<string>
+  readonly surroundings?: Json.Json | undefined
   readonly budget: ResolvedBudget
   readonly tenant?: string | undefined
 }
@@ -59,6 +62,7 @@ export interface PostureKeys {
  * **Details**
  *
  * - `behaviour`: a digest of what the agent does, see {@link behaviour}
+ * - `surroundings`: what else its result depends on at the time of the call
  * - `input`: encoded by the schema of the agent's input
  * - `version`: the application's own, from the agent's `CachePolicy`
  * - `tenant`: whose run it is. Results of one tenant are never another's
@@ -69,6 +73,7 @@ export interface PostureKeys {
 export interface TypedCall {
   readonly agent: string
   readonly behaviour: string
+  readonly surroundings: Json.Json
   readonly input: unknown
   readonly version?: string | undefined
   readonly tenant?: string | undefined
@@ -90,6 +95,7 @@ export const ofPosture = (call: PostureCall): Result.Result<PostureKeys, Canonic
       context,
       allowedTools: names(call.allowedTools),
       tools: names(call.tools),
+      surroundings: call.surroundings,
       tenant: call.tenant
     }
     return { success: digest(fields), partial: digest({ ...fields, budget: { ...call.budget } }) }
@@ -107,6 +113,7 @@ export const ofTyped = (call: TypedCall): Result.Result<string, CanonicalForm.No
     digest({
       agent: call.agent,
       behaviour: call.behaviour,
+      surroundings: call.surroundings,
       input,
       version: call.version,
       tenant: call.tenant

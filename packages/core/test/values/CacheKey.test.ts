@@ -13,7 +13,7 @@ const call: CacheKey.PostureCall = {
   budget: { maxTokens: 100 }
 }
 
-const typed: CacheKey.TypedCall = { agent: "scout", behaviour: "b", input: { topic: "tides" } }
+const typed: CacheKey.TypedCall = { agent: "scout", behaviour: "b", surroundings: {}, input: { topic: "tides" } }
 
 const keysOf = (more: Partial<CacheKey.PostureCall> = {}): CacheKey.PostureKeys =>
   Result.getOrThrow(CacheKey.ofPosture({ ...call, ...more }))
@@ -32,6 +32,7 @@ const Calls = Arbitrary.schema(Schema.Struct({
   allowedTools: Names,
   tools: Names,
   budget: Schema.Struct({ maxTokens: Schema.optionalKey(Schema.Literals([1, 11])) }),
+  surroundings: Schema.UndefinedOr(Text),
   tenant: Schema.UndefinedOr(Text)
 }))
 
@@ -81,6 +82,7 @@ describe("CacheKey.ofPosture", () => {
       ["allowed tools", { allowedTools: ["read_file"] }],
       ["resolved tools", { tools: [] }],
       ["tools in the other list", { allowedTools: ["search"], tools: ["read_file", "search"] }],
+      ["surroundings", { surroundings: { depth: 1 } }],
       ["tenant", { tenant: "acme" }]
     ] satisfies ReadonlyArray<readonly [string, Partial<CacheKey.PostureCall>]>
   )("differs for another %s", (_field, more) => {
@@ -159,6 +161,7 @@ describe("CacheKey.ofTyped", () => {
     [
       ["agent", { agent: "scouts" }],
       ["behaviour", { behaviour: "c" }],
+      ["surroundings", { surroundings: { depth: 1 } }],
       ["input", { input: { topic: "tide" } }],
       ["version", { version: "2" }],
       ["tenant", { tenant: "2" }]
