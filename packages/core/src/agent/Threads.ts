@@ -28,6 +28,8 @@ import type { RunUsage } from "../values/Usage.ts"
  * - `states`: those whose last run is in one of these states
  * - `agentId`: those whose last run is of this agent
  * - `tenant`: those of this tenant
+ * - `stoppedBefore`: those whose last run is suspended, failed or settled, since
+ *   before that time in milliseconds of the Unix epoch
  * - `after`: those whose id is greater, by code units: the last of the page
  *   before
  * - `limit` (100): how many at most, up to 1000
@@ -39,6 +41,7 @@ export interface ThreadFilter {
   readonly states?: ReadonlyArray<RunState>
   readonly agentId?: string
   readonly tenant?: string
+  readonly stoppedBefore?: number
   readonly after?: string
   readonly limit?: number
 }
@@ -51,6 +54,8 @@ export interface ThreadFilter {
  * `isHeld` tells whether a process holds the thread. A `Running` run of a
  * thread that nobody holds was interrupted and can be recovered. A run whose
  * row says a state that there is not is `Unreadable`; it can only be forgotten.
+ * `startedAt` is when the run was started, `stoppedAt` since when it is
+ * suspended, failed or settled, both in milliseconds of the Unix epoch.
  *
  * @category models
  * @since 0.1.0
@@ -61,6 +66,8 @@ export interface ThreadSummary {
   readonly agentId: string
   readonly state: RunState | "Unreadable"
   readonly isHeld: boolean
+  readonly startedAt: number
+  readonly stoppedAt?: number
   readonly tenant?: string
 }
 
@@ -69,7 +76,9 @@ export interface ThreadSummary {
  *
  * **Details**
  *
- * `outcome` names how a settled run ended, or why a failed one failed. `usage`
+ * `startedAt` is when it was started, `stoppedAt` since when it is suspended,
+ * failed or settled, both in milliseconds of the Unix epoch. `activeMillis` is
+ * the time for which it was driven. `outcome` names how a settled run ended, or why a failed one failed. `usage`
  * is there once the run is settled.
  *
  * @category models
@@ -81,6 +90,8 @@ export interface RunSummary {
   readonly agentId: string
   readonly depth: number
   readonly state: RunState
+  readonly startedAt: number
+  readonly stoppedAt?: number
   readonly activeMillis: number
   readonly parentRunId?: Ids.RunId
   readonly call?: ParentCall
@@ -108,7 +119,8 @@ export const list = Effect.fnUntraced(function*(
   const { lease, store } = yield* Mandate
   const issues = [
     ...Bound.problem("limit", limit),
-    ...(limit > maxLimit ? [`limit must be at most ${maxLimit}, not ${limit}`] : [])
+    ...(limit > maxLimit ? [`limit must be at most ${maxLimit}, not ${limit}`] : []),
+    ...(Number.isNaN(filter.stoppedBefore) ? ["stoppedBefore must be a number of milliseconds, not NaN"] : [])
   ]
   if (issues.length > 0) return yield* RunFailure.fail({ _tag: "InvalidInput", field: "filter", issues })
   const { now } = yield* lease
@@ -160,13 +172,15 @@ const defaultLimit = 100
 const maxLimit = 1000
 
 const threadSummary = (thread: ListedThread, now: number): ThreadSummary => {
-  const { agentId, expiresAt, holder, runId, tenant, threadId } = thread
+  const { agentId, expiresAt, holder, runId, startedAt, stoppedAt, tenant, threadId } = thread
   return {
     threadId: threadId as Ids.ThreadId,
     runId: runId as Ids.RunId,
     agentId,
     state: Result.getOrElse(OpenRun.state(thread), () => "Unreadable" as const),
     isHeld: holder !== null && expiresAt > now,
+    startedAt,
+    ...(stoppedAt === null ? {} : { stoppedAt }),
     ...(tenant === "" ? {} : { tenant })
   }
 }
@@ -180,6 +194,8 @@ const runSummary = (row: RunRow): Result.Result<RunSummary, CorruptRow> =>
       agentId: row.agentId,
       depth: row.depth,
       state,
+      startedAt: row.startedAt,
+      ...(row.stoppedAt === null ? {} : { stoppedAt: row.stoppedAt }),
       activeMillis: row.activeMillis,
       ...(row.parentRunId === null ? {} : { parentRunId: row.parentRunId as Ids.RunId }),
       ...(row.callKey === null ? {} : { call: { key: row.callKey as Ids.CallKey, toolCallId: row.toolCallId ?? "" } }),

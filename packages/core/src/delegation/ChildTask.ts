@@ -191,7 +191,7 @@ const child = Effect.fnUntraced(function*(self: Task): Effect.fn.Return<DriveEnd
   ]
   const inserted = yield* runtime.store.create(
     drive.journal.fence,
-    ActiveRun.toRow(fresh),
+    ActiveRun.toRow(fresh, lease.now),
     lease,
     Journal.encode(events)
   )

@@ -61,12 +61,12 @@ export type ActiveRun = typeof Fields.Type
 export type StartingRun = Omit<ActiveRun, "format" | "runId" | "spent">
 
 /**
- * The row of a run that is about to start.
+ * The row of a run that is about to start, at a time in milliseconds.
  *
  * @category constructors
  * @since 0.1.0
  */
-export const toRow = (run: StartingRun): NewRun => ({
+export const toRow = (run: StartingRun, startedAt: number): NewRun => ({
   format: rowFormat,
   tenant: run.tenant,
   threadId: run.threadId,
@@ -84,7 +84,8 @@ export const toRow = (run: StartingRun): NewRun => ({
   budget: JSON.stringify(run.budget),
   input: run.input,
   prompt: run.prompt,
-  ephemeral: run.ephemeral
+  ephemeral: run.ephemeral,
+  startedAt
 })
 
 /**

@@ -18,7 +18,7 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { Mandate } from "../service/Mandate.ts"
-import type { ClosedRun, Events, Fence, Record, Settlement } from "../service/RunRow.ts"
+import type { ClosedRun, Events, Fence, Record, Settlement, Stopped } from "../service/RunRow.ts"
 import type { Fenced, StoreError } from "../service/RunStore.ts"
 import { Answer } from "../values/Answer.ts"
 import * as Ids from "../values/Ids.ts"
@@ -70,13 +70,13 @@ export interface Journal {
 
   /** Marks the run failed. `usage` is that of failed attempts, as JSON. */
   readonly fail: (
-    to: { readonly outcome: string; readonly usage: string; readonly activeMillis: number },
+    to: Stopped & { readonly outcome: string },
     events: ReadonlyArray<NewEvent>
   ) => Effect.Effect<void, Fenced | StoreError>
 
   /** Marks the run suspended. `usage` is that of failed attempts, as JSON. */
   readonly suspend: (
-    to: { readonly usage: string; readonly activeMillis: number },
+    to: Stopped,
     events: ReadonlyArray<NewEvent>
   ) => Effect.Effect<void, Fenced | StoreError>
 

@@ -152,7 +152,8 @@ const settle = (
         outcome: JSON.stringify(outcome),
         usage: JSON.stringify(Usage.storedRun(usage)),
         messages: JSON.stringify(messages),
-        activeMillis: self.activeMillis()
+        activeMillis: self.activeMillis(),
+        stoppedAt: at
       },
       events,
       self.run.limits.childRetention
@@ -166,18 +167,21 @@ const fail = (
   transcript: Transcript.Transcript,
   failure: Failure,
   spent: Usage.Usage
-): Effect.Effect<DriveEnd, Fenced | StoreError> =>
-  Effect.as(
+): Effect.Effect<DriveEnd, Fenced | StoreError> => {
+  const at = self.now()
+  return Effect.as(
     self.journal.fail(
       {
         outcome: JSON.stringify(failure),
         usage: JSON.stringify(Usage.stored(spent)),
-        activeMillis: self.activeMillis()
+        activeMillis: self.activeMillis(),
+        stoppedAt: at
       },
-      [{ ...ActiveRun.origin(self.run), at: self.now(), _tag: "RunFailed", reason: failure._tag }]
+      [{ ...ActiveRun.origin(self.run), at, _tag: "RunFailed", reason: failure._tag }]
     ),
     { _tag: "Failed", failure, usage: Transcript.usage(transcript) }
   )
+}
 
 // What a run that has to wait waits on. Its children that wait are suspended by now, so their rows say so.
 const pendingOf = (
@@ -195,19 +199,16 @@ const suspend = (
   self: Drive,
   transcript: Transcript.Transcript,
   pending: ReadonlyArray<PendingInterrupt>
-): Effect.Effect<DriveEnd, Fenced | StoreError> =>
-  Effect.as(
+): Effect.Effect<DriveEnd, Fenced | StoreError> => {
+  const at = self.now()
+  return Effect.as(
     self.journal.suspend(
-      { usage: JSON.stringify(Usage.stored(self.run.spent)), activeMillis: self.activeMillis() },
-      [{
-        ...ActiveRun.origin(self.run),
-        at: self.now(),
-        _tag: "RunSuspended",
-        pending: pending.map(({ id }) => id)
-      }]
+      { usage: JSON.stringify(Usage.stored(self.run.spent)), activeMillis: self.activeMillis(), stoppedAt: at },
+      [{ ...ActiveRun.origin(self.run), at, _tag: "RunSuspended", pending: pending.map(({ id }) => id) }]
     ),
     { _tag: "Suspended", usage: Transcript.usage(transcript), pending }
   )
+}
 
 const modelFailed = (error: ModelError): Failure => ({
   _tag: "ModelFailed",

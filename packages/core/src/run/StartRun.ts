@@ -113,7 +113,7 @@ export const start = Effect.fnUntraced(function*(
   const lease = yield* runtime.lease
   const events = (runId: string) => Announce.started({ ...starting, runId: runId as Ids.RunId }, lease.now)
   const opened = yield* RunFailure.fromStore(threadId)(
-    runtime.store.open(ActiveRun.toRow(starting), lease, (runId) => Journal.encode(events(runId)))
+    runtime.store.open(ActiveRun.toRow(starting, lease.now), lease, (runId) => Journal.encode(events(runId)))
   )
   if (opened._tag === "OtherTenant") {
     return yield* RunFailure.fail({ _tag: "InvalidInput", field: "tenant", issues: ["the thread is another tenant's"] })

@@ -66,7 +66,7 @@ export const plan = Effect.fnUntraced(function*(
   for (const loaded of [...tree].reverse()) {
     const settled = yield* settledChildren(store, loaded.row)
     const outcome: Settled = loaded === tree[0] ? top.outcome : { _tag: "Cancelled" }
-    const next = yield* Effect.fromResult(closeOne(loaded, outcome, top.notRun, settled, closed))
+    const next = yield* Effect.fromResult(closeOne(loaded, outcome, top, settled, closed))
     closed.set(loaded.row.runId, next)
     order.unshift(next)
   }
@@ -123,7 +123,7 @@ const settledChildren = (store: RunStore["Service"], row: RunRow): Effect.Effect
 const closeOne = (
   loaded: LoadedRun,
   outcome: Settled,
-  notRun: string,
+  { at, notRun }: { readonly at: number; readonly notRun: string },
   settled: ReadonlyArray<RunRow>,
   closed: ReadonlyMap<string, Closed>
 ): Result.Result<Closed, CorruptRow> =>
@@ -155,7 +155,8 @@ const closeOne = (
         outcome: JSON.stringify(outcome),
         usage: JSON.stringify(Usage.storedRun(usage)),
         messages: JSON.stringify(Transcript.ownMessages(transcript)),
-        activeMillis: StoredRun.activeMillis(loaded.row, records)
+        activeMillis: StoredRun.activeMillis(loaded.row, records),
+        stoppedAt: at
       }
     }
   })

@@ -130,7 +130,7 @@ export const make = (): RunStore["Service"] => {
 
     reopen: (fence, events) =>
       fenced(fence, (run) => {
-        run.row = { ...run.row, state: "Running", outcome: null }
+        run.row = { ...run.row, state: "Running", stoppedAt: null, outcome: null }
         return tables.emit(events)
       }),
 
@@ -144,7 +144,7 @@ export const make = (): RunStore["Service"] => {
         for (const { records, runId } of runs) {
           const run = tables.get(runId)
           for (const { json, key } of records) if (!run.records.has(key)) run.records.set(key, json)
-          run.row = { ...run.row, state: "Running" }
+          run.row = { ...run.row, state: "Running", stoppedAt: null }
         }
         const epoch = tables.take(tables.thread(threadId), lease)
         return Effect.succeed({ epoch, sequence: tables.emit(events) })
@@ -201,7 +201,14 @@ export const make = (): RunStore["Service"] => {
  */
 export const layer: Layer.Layer<RunStore> = Layer.sync(RunStore, make)
 
-const fresh = { state: "Running", outcome: null, usage: null, messages: null, activeMillis: 0 } as const
+const fresh = {
+  state: "Running",
+  stoppedAt: null,
+  outcome: null,
+  usage: null,
+  messages: null,
+  activeMillis: 0
+} as const
 
 const isHeld = (thread: Thread, now: number): boolean => thread.holder !== null && thread.expiresAt > now
 

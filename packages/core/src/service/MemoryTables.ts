@@ -127,8 +127,8 @@ export class MemoryTables {
   }
 
   /** Settles a run, deletes its records and gives its lease back. */
-  settle(run: Run, { activeMillis, messages, outcome, usage }: Settlement): void {
-    run.row = { ...run.row, state: "Settled", outcome, usage, messages, activeMillis }
+  settle(run: Run, { activeMillis, messages, outcome, stoppedAt, usage }: Settlement): void {
+    run.row = { ...run.row, state: "Settled", outcome, usage, messages, activeMillis, stoppedAt }
     run.records.clear()
     this.thread(run.row.threadId).holder = null
   }
@@ -140,7 +140,7 @@ export class MemoryTables {
   }
 
   /** Root threads with their last runs, in the order of their ids. */
-  list({ after, agentId, freeAt, limit, states, tenant }: ThreadQuery): ReadonlyArray<ListedThread> {
+  list({ after, agentId, freeAt, limit, states, stoppedBefore, tenant }: ThreadQuery): ReadonlyArray<ListedThread> {
     return [...this.#threads]
       .flatMap(([threadId, { expiresAt, holder, runs }]) => {
         const last = this.find(runs[runs.length - 1])?.row
@@ -148,8 +148,9 @@ export class MemoryTables {
         if (states?.includes(last.state) === false) return []
         if (tenant !== undefined && last.tenant !== tenant) return []
         if (agentId !== undefined && last.agentId !== agentId) return []
+        if (stoppedBefore !== undefined && (last.stoppedAt ?? Infinity) >= stoppedBefore) return []
         if (freeAt !== undefined && holder !== null && expiresAt > freeAt) return []
-        const { shape, state } = last
+        const { shape, startedAt, state, stoppedAt } = last
         return [{
           threadId,
           tenant: last.tenant,
@@ -157,6 +158,8 @@ export class MemoryTables {
           agentId: last.agentId,
           shape,
           state,
+          startedAt,
+          stoppedAt,
           holder,
           expiresAt
         }]

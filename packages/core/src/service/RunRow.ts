@@ -30,6 +30,8 @@ export const rowFormat = 1
  * - `input`: canonical JSON of the encoded input; `prompt`: the text of the
  *   run's user message
  * - `ephemeral`: the thread was made for this run and goes when it settles
+ * - `startedAt`, `stoppedAt`: milliseconds of the Unix epoch. A run has stopped
+ *   when it is suspended, failed or settled; `null` while it runs
  * - `outcome`: JSON of how it ended, or why it failed; `null` before that
  * - `usage`: JSON of own and tree usage of a settled run; of an open one, the
  *   usage of failed attempts in former drives
@@ -59,6 +61,8 @@ export interface RunRow {
   readonly input: string
   readonly prompt: string
   readonly ephemeral: boolean
+  readonly startedAt: number
+  readonly stoppedAt: number | null
   readonly state: "Running" | "Suspended" | "Failed" | "Settled"
   readonly outcome: string | null
   readonly usage: string | null
@@ -72,7 +76,10 @@ export interface RunRow {
  * @category models
  * @since 0.1.0
  */
-export type NewRun = Omit<RunRow, "runId" | "state" | "outcome" | "usage" | "messages" | "activeMillis">
+export type NewRun = Omit<
+  RunRow,
+  "runId" | "stoppedAt" | "state" | "outcome" | "usage" | "messages" | "activeMillis"
+>
 
 /**
  * A record of a run's journal.
@@ -120,16 +127,27 @@ export interface Fence {
 export type Events = ReadonlyArray<{ readonly runId: string; readonly json: string }>
 
 /**
+ * What a run that stops has used, as JSON, how long it was active, and when it
+ * stops.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Stopped {
+  readonly usage: string
+  readonly activeMillis: number
+  readonly stoppedAt: number
+}
+
+/**
  * How a run is settled.
  *
  * @category models
  * @since 0.1.0
  */
-export interface Settlement {
+export interface Settlement extends Stopped {
   readonly outcome: string
-  readonly usage: string
   readonly messages: string
-  readonly activeMillis: number
 }
 
 /**
@@ -198,6 +216,8 @@ export type Leased =
  * - `after`: only threads whose id is greater; `""` for all
  * - `limit`: how many at most
  * - `states`, `tenant`, `agentId`: only those; absent for any
+ * - `stoppedBefore`: only those whose run has stopped, before that time in
+ *   milliseconds
  * - `freeAt`: only threads that nobody holds at that time in milliseconds
  *
  * @category models
@@ -209,6 +229,7 @@ export interface ThreadQuery {
   readonly states?: ReadonlyArray<RunRow["state"]>
   readonly tenant?: string
   readonly agentId?: string
+  readonly stoppedBefore?: number
   readonly freeAt?: number
 }
 
@@ -218,7 +239,9 @@ export interface ThreadQuery {
  * @category models
  * @since 0.1.0
  */
-export interface ListedThread extends Pick<RunRow, "threadId" | "tenant" | "runId" | "agentId" | "shape" | "state"> {
+export interface ListedThread
+  extends Pick<RunRow, "threadId" | "tenant" | "runId" | "agentId" | "shape" | "state" | "startedAt" | "stoppedAt">
+{
   readonly holder: string | null
   readonly expiresAt: number
 }

@@ -38,6 +38,7 @@ import type {
   Record,
   RunRow,
   Settlement,
+  Stopped,
   ThreadQuery
 } from "./RunRow.ts"
 
@@ -131,14 +132,14 @@ export class RunStore extends Context.Service<RunStore, {
   /** Marks a run `Suspended`; its records stay. */
   readonly suspend: (
     fence: Fence,
-    to: { readonly usage: string; readonly activeMillis: number },
+    to: Stopped,
     events: Events
   ) => Effect.Effect<number, StoreError | Fenced>
 
   /** Marks a run `Failed`; its records stay. */
   readonly fail: (
     fence: Fence,
-    to: { readonly outcome: string; readonly usage: string; readonly activeMillis: number },
+    to: Stopped & { readonly outcome: string },
     events: Events
   ) => Effect.Effect<number, StoreError | Fenced>
 

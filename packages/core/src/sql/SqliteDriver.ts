@@ -211,7 +211,14 @@ export const make = (
   }
 }
 
-const fresh = { state: "Running", outcome: null, usage: null, messages: null, activeMillis: 0 } as const
+const fresh = {
+  state: "Running",
+  stoppedAt: null,
+  outcome: null,
+  usage: null,
+  messages: null,
+  activeMillis: 0
+} as const
 
 const usagesOf = (settled: ReadonlyArray<{ readonly runId: string; readonly settlement: Settlement }>) =>
   new Map(settled.map(({ runId, settlement }) => [runId, settlement.usage]))

@@ -80,6 +80,8 @@ CREATE TABLE runs (
   input TEXT NOT NULL,
   prompt TEXT NOT NULL,
   active_millis REAL NOT NULL,
+  started_at REAL NOT NULL,
+  stopped_at REAL,
   UNIQUE (thread, number)
 ) STRICT;
 CREATE INDEX runs_parent ON runs (parent_thread, parent);

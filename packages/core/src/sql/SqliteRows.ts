@@ -91,6 +91,8 @@ export const rowOf = (run: StoredRun): RunRow => ({
   input: run.input,
   prompt: run.prompt,
   ephemeral: run.ephemeral === 1,
+  startedAt: run.startedAt,
+  stoppedAt: run.stoppedAt,
   state: run.state,
   outcome: run.outcome,
   usage: run.usage,

@@ -67,9 +67,9 @@ WHERE agent_id = ? AND agent_path = ? AND shape = ? AND limits = ? AND binding =
       "INSERT INTO definitions (agent_id, agent_path, shape, limits, binding, format) VALUES (?, ?, ?, ?, ?, ?)"
     ),
     insertRun: write(insertRun),
-    setState: write("UPDATE runs SET state = ?, active_millis = ? WHERE id = ?"),
+    stop: write("UPDATE runs SET state = ?, active_millis = ?, stopped_at = ? WHERE id = ?"),
     rest: write(rest),
-    running: write("UPDATE runs SET state = 'Running' WHERE id = ?"),
+    running: write("UPDATE runs SET state = 'Running', stopped_at = NULL WHERE id = ?"),
     clearOutcome: write("UPDATE results SET outcome = NULL WHERE run = ?"),
     settle: write("INSERT OR REPLACE INTO results (run, outcome, usage, messages) VALUES (?, ?, ?, ?)"),
     records: all<Record>("SELECT key, json FROM records WHERE run = ? ORDER BY id"),
@@ -125,25 +125,26 @@ SELECT ${placeColumns},
   (SELECT usage FROM results WHERE run = r.id) AS usage,
   (SELECT messages FROM results WHERE run = r.id) AS messages,
   r.call_key AS callKey, r.tool_call_id AS toolCallId, r.depth, r.depth_left AS depthLeft, r.budget, r.input, r.prompt,
-  r.active_millis AS activeMillis
+  r.active_millis AS activeMillis, r.started_at AS startedAt, r.stopped_at AS stoppedAt
 FROM runs r`
 
 const listed = `
-SELECT t.name AS threadId, t.tenant, r.number, d.agent_id AS agentId, d.shape, r.state, t.holder,
-  t.expires_at AS expiresAt
+SELECT t.name AS threadId, t.tenant, r.number, d.agent_id AS agentId, d.shape, r.state, r.started_at AS startedAt,
+  r.stopped_at AS stoppedAt, t.holder, t.expires_at AS expiresAt
 FROM runs r JOIN threads t ON t.id = r.thread JOIN definitions d ON d.id = r.definition`
 
 const listedWhere = `
 WHERE r.parent IS NULL AND t.name > ?1 AND r.number = (SELECT max(number) FROM runs WHERE thread = r.thread)
   AND (?2 IS NULL OR instr(?2, '|' || r.state || '|') > 0) AND (?3 IS NULL OR t.tenant = ?3)
-  AND (?4 IS NULL OR d.agent_id = ?4) AND (?5 IS NULL OR t.holder IS NULL OR t.expires_at <= ?5)`
+  AND (?4 IS NULL OR d.agent_id = ?4) AND (?5 IS NULL OR t.holder IS NULL OR t.expires_at <= ?5)
+  AND (?6 IS NULL OR r.stopped_at < ?6)`
 
-const listedOrder = "ORDER BY t.name LIMIT ?6"
+const listedOrder = "ORDER BY t.name LIMIT ?7"
 
 const insertRun = `
 INSERT INTO runs (thread, number, root, parent, parent_thread, state, ephemeral, first_event, call_key, tool_call_id,
-  definition, depth, depth_left, budget, input, prompt, active_millis)
-VALUES (?, ?, ?, ?, ?, 'Running', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)`
+  definition, depth, depth_left, budget, input, prompt, started_at, active_millis)
+VALUES (?, ?, ?, ?, ?, 'Running', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)`
 
 const rest = `
 INSERT INTO results (run, outcome, usage) VALUES (?1, ?2, ?3)

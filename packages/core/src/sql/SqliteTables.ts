@@ -14,6 +14,7 @@ import type {
   Record,
   RunRow,
   Settlement,
+  Stopped,
   ThreadQuery
 } from "../service/RunRow.ts"
 import * as Ids from "../values/Ids.ts"
@@ -77,10 +78,12 @@ export class SqliteTables {
   }
 
   /** Root threads with their last runs. */
-  list({ after, agentId, freeAt, limit, states, tenant }: ThreadQuery): ReadonlyArray<ListedThread> {
+  list({ after, agentId, freeAt, limit, states, stoppedBefore, tenant }: ThreadQuery): ReadonlyArray<ListedThread> {
     const query = states === undefined || states.includes("Settled") ? this.sql.list : this.sql.listOpen
     const wanted = states === undefined ? null : `|${states.join("|")}|`
-    return query(after, wanted, tenant ?? null, agentId ?? null, freeAt ?? null, limit).map(listedOf)
+    return query(after, wanted, tenant ?? null, agentId ?? null, freeAt ?? null, stoppedBefore ?? null, limit).map(
+      listedOf
+    )
   }
 
   /** Adds a run to its thread, below a parent or none, with its events. Gives the number of the first. */
@@ -110,7 +113,8 @@ export class SqliteTables {
       run.depthLeft,
       run.budget,
       run.input,
-      run.prompt
+      run.prompt,
+      run.startedAt
     )
     const id = Number(lastInsertRowid)
     const sequence = parent?.sequence ?? this.sql.sequence(root)?.sequence ?? 0
@@ -145,9 +149,9 @@ export class SqliteTables {
   /** Marks a run that is not driven any more, and gives its lease back. */
   rest(
     { epoch, id, thread }: Place,
-    to: Pick<RunRow, "state" | "activeMillis"> & { readonly outcome?: string; readonly usage: string }
+    to: Stopped & Pick<RunRow, "state"> & { readonly outcome?: string }
   ): void {
-    this.sql.setState(to.state, to.activeMillis, id)
+    this.sql.stop(to.state, to.activeMillis, to.stoppedAt, id)
     this.sql.rest(id, to.outcome ?? null, to.usage)
     this.sql.letGo(thread)
     this.#taken.delete(epoch)
@@ -168,8 +172,8 @@ export class SqliteTables {
   }
 
   /** Settles a run, deletes its records and gives its lease back. */
-  settle({ epoch, id, thread }: Place, { activeMillis, messages, outcome, usage }: Settlement): void {
-    this.sql.setState("Settled", activeMillis, id)
+  settle({ epoch, id, thread }: Place, { activeMillis, messages, outcome, stoppedAt, usage }: Settlement): void {
+    this.sql.stop("Settled", activeMillis, stoppedAt, id)
     this.sql.settle(id, outcome, usage, messages)
     this.sql.deleteRecords(id)
     this.sql.letGo(thread)

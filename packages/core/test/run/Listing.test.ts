@@ -16,14 +16,14 @@ const run = (agent: AgentBuilder.AgentBuilder<unknown>, threadId: string, config
   Effect.flatMap(agent.build(), (built) => Effect.exit(built.run("Go", { threadId, ...config })))
 
 // Threads in every state: two settled ones, one of them of a tenant, a suspended, a failed and a running one.
-const filled = Effect.fnUntraced(function*(store: RunStore.RunStore["Service"]) {
+const filled = Effect.fnUntraced(function*(store: RunStore.RunStore["Service"], last = Step.hang()) {
   const { next } = yield* Waiting.processes(store, {
     clerk: Script.optional([Step.calls(Step.call("pay")), Step.text("done")]),
     lead: Script.optional(Script.runs(
       [Step.calls(Step.textTask("scout", "a"), Step.textTask("scout", "b")), Step.text("done")],
       [Step.text("done")],
       [Step.fail("authentication")],
-      [Step.hang()]
+      [last]
     )),
     scout: Script.each([Step.text("seen")])
   })
@@ -104,6 +104,42 @@ describe.each(backings)("threads, in $name", ({ make }) => {
       yield* next(Effect.flatMap(clerk.build(), (agent) =>
         agent.resume("c-waits", [Answer.approve("0.0:approval0")])))
       assert.deepStrictEqual(yield* runs("c-waits"), ["c-waits#0 clerk 0 Settled Completed 2"])
+    }))
+
+  it.effect("say when their runs were started and have stopped, and are found by it", () =>
+    Effect.gen(function*() {
+      const next = yield* filled(yield* make, Step.text("done"))
+      const day = 86_400_000
+      const times = Effect.map(next(Threads.list()), (found) =>
+        found.map(({ startedAt, stoppedAt, threadId }) => [threadId, startedAt, stoppedAt ?? "-"].join(" ")))
+      const before = (stoppedBefore: number) =>
+        Effect.map(next(Threads.list({ stoppedBefore })), (found) =>
+          found.map(({ threadId }) => threadId))
+      yield* TestClock.adjust(day)
+      yield* next(run(lead, "a-done"))
+      yield* next(Effect.flatMap(clerk.build(), (agent) => agent.resume("c-waits", [Answer.approve("0.0:approval0")])))
+      yield* TestClock.adjust(day)
+      yield* next(Effect.flatMap(lead.build(), (agent) => agent.cancel("d-failed")))
+
+      assert.deepStrictEqual(yield* times, [
+        `a-done ${day} ${day}`,
+        "b-done 0 0",
+        `c-waits 0 ${day}`,
+        `d-failed 0 ${2 * day}`
+      ])
+      assert.deepStrictEqual(yield* before(0), [])
+      assert.deepStrictEqual(yield* before(day), ["b-done"])
+      assert.deepStrictEqual(yield* before(day + 1), ["a-done", "b-done", "c-waits"])
+      assert.deepStrictEqual(yield* before(Infinity), ["a-done", "b-done", "c-waits", "d-failed"])
+      const runs = yield* next(Threads.runs("a-done"))
+      assert.deepStrictEqual<unknown>(runs.map(({ runId, startedAt, stoppedAt }) => [runId, startedAt, stoppedAt]), [
+        ["a-done#0", 0, 0],
+        ["a-done#0/0.0#0", 0, 0],
+        ["a-done#0/0.1#0", 0, 0],
+        ["a-done#1", day, day]
+      ])
+      const refused = yield* Effect.flip(next(Threads.list({ stoppedBefore: Number.NaN })))
+      assert.include(refused.message, "stoppedBefore must be a number of milliseconds, not NaN")
     }))
 
   it.effect("belong to the tenant of their first run, and to no other", () =>

@@ -186,7 +186,7 @@ describe("SqliteRunStore", () => {
           yield* finished(parent, "0.0")
           const child = yield* create(parent, "0.1")
           yield* append(child, "m/0")
-          yield* store.suspend(child, { usage: "{}", activeMillis: 1 }, [event(child.runId, "suspended")])
+          yield* store.suspend(child, { usage: "{}", activeMillis: 1, stoppedAt: 1 }, [event(child.runId, "suspended")])
           yield* store.forget("t")
         })
       )

@@ -25,6 +25,7 @@ export const newRun = (threadId: string, more: Partial<RunRow.NewRun> = {}): Run
   input: "\"Go\"",
   prompt: "Go",
   ephemeral: false,
+  startedAt: 5,
   ...more
 })
 
@@ -32,7 +33,8 @@ export const settlement = (outcome = "{\"_tag\":\"Completed\"}"): RunRow.Settlem
   outcome,
   usage: "{\"own\":1}",
   messages: "[\"message\"]",
-  activeMillis: 7
+  activeMillis: 7,
+  stoppedAt: 90
 })
 
 export const event = (runId: string, name: string) => ({ runId, json: JSON.stringify({ name }) })

@@ -78,7 +78,7 @@ export const rules: ReadonlyArray<Rule> = [
     check: Effect.fnUntraced(function*(store) {
       const fence = yield* Steps.open(store, "t")
       yield* Steps.append(store, fence, "m/0")
-      yield* store.fail(fence, { outcome: "{}", usage: "{}", activeMillis: 0 }, [])
+      yield* store.fail(fence, { outcome: "{}", usage: "{}", activeMillis: 0, stoppedAt: 0 }, [])
       yield* store.reopen(fence, [])
 
       yield* same(

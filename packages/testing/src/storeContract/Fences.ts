@@ -42,9 +42,12 @@ const writes: { readonly [write: string]: Write } = {
   create: (store, fence) =>
     store.create(fence, childOf(fence, "9.9"), by("late"), [event(`${fence.runId}/9.9#0`, "late")]),
   "create of a child that is there": (store, fence) => store.create(fence, childOf(fence, "0.2"), by("late"), []),
-  suspend: (store, fence) => store.suspend(fence, { usage: "late", activeMillis: 99 }, [event(fence.runId, "late")]),
+  suspend: (store, fence) =>
+    store.suspend(fence, { usage: "late", activeMillis: 99, stoppedAt: 99 }, [event(fence.runId, "late")]),
   fail: (store, fence) =>
-    store.fail(fence, { outcome: "late", usage: "late", activeMillis: 99 }, [event(fence.runId, "late")]),
+    store.fail(fence, { outcome: "late", usage: "late", activeMillis: 99, stoppedAt: 99 }, [
+      event(fence.runId, "late")
+    ]),
   settle: (store, fence) => store.settle(fence, settlement("late"), [event(fence.runId, "late")], 1),
   reopen: (store, fence) => store.reopen(fence, [event(fence.runId, "late")]),
   close: (store, fence) => store.close([closing({ fence }, 1, settlement("late"))], [event(fence.runId, "late")])

@@ -31,6 +31,8 @@ export const rules: ReadonlyArray<Rule> = [
         agentId: "other",
         shape: "new",
         state: "Running",
+        startedAt: 5,
+        stoppedAt: null,
         holder: "one",
         expiresAt: ttl
       }])
@@ -57,7 +59,7 @@ export const rules: ReadonlyArray<Rule> = [
   {
     name: "gives threads by the state of their last run",
     check: Effect.fnUntraced(function*(store) {
-      const to = { outcome: "{}", usage: "{}", activeMillis: 1 }
+      const to = { outcome: "{}", usage: "{}", activeMillis: 1, stoppedAt: 1 }
       yield* Steps.open(store, "running")
       yield* store.suspend(yield* Steps.open(store, "suspended"), to, [])
       yield* store.fail(yield* Steps.open(store, "failed"), to, [])
@@ -84,6 +86,42 @@ export const rules: ReadonlyArray<Rule> = [
       yield* same("those of a tenant", yield* idsOf(store, { ...any, tenant: "acme" }), ["a", "b"])
       yield* same("those of nobody", yield* idsOf(store, { ...any, tenant: "" }), ["c"])
       yield* same("those of both", yield* idsOf(store, { ...any, tenant: "acme", agentId: "two" }), ["b"])
+    })
+  },
+  {
+    name: "gives threads whose last run has stopped before a time, and when it did",
+    check: Effect.fnUntraced(function*(store) {
+      const to = (stoppedAt: number) => ({ outcome: "{}", usage: "{}", activeMillis: 1, stoppedAt })
+      yield* Steps.open(store, "running")
+      yield* store.suspend(yield* Steps.open(store, "suspended", { startedAt: 6 }), to(10), [])
+      yield* store.fail(yield* Steps.open(store, "failed"), to(20), [])
+      yield* store.settle(yield* Steps.open(store, "settled"), { ...settlement(), stoppedAt: 30.5 }, [], 1)
+      const again = yield* Steps.open(store, "again")
+      yield* store.fail(again, to(1), [])
+      yield* store.reopen(again, [])
+      yield* store.settle(yield* Steps.open(store, "next"), { ...settlement(), stoppedAt: 1 }, [], 1)
+      yield* Steps.open(store, "next")
+      const before = (stoppedBefore: number) => idsOf(store, { ...any, stoppedBefore })
+
+      yield* same("before any", yield* before(10), [])
+      yield* same("before some", yield* before(20.5), ["failed", "suspended"])
+      yield* same("before the others", yield* before(31), ["failed", "settled", "suspended"])
+      yield* same("settled ones alone", yield* idsOf(store, { ...any, states: ["Settled"], stoppedBefore: 31 }), [
+        "settled"
+      ])
+      const times = (yield* store.list(any)).map(({ startedAt, stoppedAt, threadId }) => [
+        threadId,
+        startedAt,
+        stoppedAt
+      ])
+      yield* same("the times", times, [
+        ["again", 5, null],
+        ["failed", 5, 20],
+        ["next", 5, null],
+        ["running", 5, null],
+        ["settled", 5, 30.5],
+        ["suspended", 6, 10]
+      ])
     })
   },
   {

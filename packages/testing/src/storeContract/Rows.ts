@@ -54,6 +54,7 @@ export const newRun = (threadId: string, more: Partial<RunRow.NewRun> = {}): Run
   input: "\"Go\"",
   prompt: "Go",
   ephemeral: false,
+  startedAt: 5,
   ...more
 })
 
@@ -89,6 +90,7 @@ export const childOf = (
 export const running = (run: RunRow.NewRun, number = 0): RunRow.RunRow => ({
   ...run,
   runId: Ids.runId(run.threadId, number),
+  stoppedAt: null,
   state: "Running",
   outcome: null,
   usage: null,
@@ -106,7 +108,8 @@ export const settlement = (outcome = "{\"_tag\":\"Completed\"}"): RunRow.Settlem
   outcome,
   usage: "{\"own\":1}",
   messages: "[\"message\"]",
-  activeMillis: 7
+  activeMillis: 7,
+  stoppedAt: 90
 })
 
 /**

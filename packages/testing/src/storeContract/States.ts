@@ -24,7 +24,7 @@ export const rules: ReadonlyArray<Rule> = [
       yield* same("the number of the event", yield* Steps.suspend(store, fence), 2)
 
       yield* same("the run", yield* store.load("t#0"), {
-        row: { ...running(newRun("t")), state: "Suspended", usage: "{\"u\":1}", activeMillis: 3 },
+        row: { ...running(newRun("t")), state: "Suspended", usage: "{\"u\":1}", activeMillis: 3, stoppedAt: 30 },
         records: [record("m/0")],
         epoch: fence.epoch
       })
@@ -40,7 +40,14 @@ export const rules: ReadonlyArray<Rule> = [
       yield* same("the number of the event", yield* Steps.fail(store, fence), 2)
 
       yield* same("the run", yield* store.load("t#0"), {
-        row: { ...running(newRun("t")), state: "Failed", outcome: "{\"f\":1}", usage: "{\"u\":2}", activeMillis: 4 },
+        row: {
+          ...running(newRun("t")),
+          state: "Failed",
+          outcome: "{\"f\":1}",
+          usage: "{\"u\":2}",
+          activeMillis: 4,
+          stoppedAt: 40
+        },
         records: [record("m/0")],
         epoch: fence.epoch
       })
@@ -72,7 +79,13 @@ export const rules: ReadonlyArray<Rule> = [
     check: Effect.fnUntraced(function*(store) {
       const fence = yield* Steps.open(store, "t")
       yield* Steps.append(store, fence, "m/0", "t/0.0")
-      const end = { outcome: "{\"o\":1}", usage: "{\"u\":3}", messages: "[\"m\"]", activeMillis: 12.5 }
+      const end = {
+        outcome: "{\"o\":1}",
+        usage: "{\"u\":3}",
+        messages: "[\"m\"]",
+        activeMillis: 12.5,
+        stoppedAt: 1_785_000_000_000.5
+      }
       yield* same("the number of the event", yield* store.settle(fence, end, [event("t#0", "end")], keepAll), 2)
 
       yield* same("the run", (yield* store.load("t#0"))?.row, {

@@ -91,7 +91,9 @@ export const settle = (store: Store, fence: RunRow.Fence, outcome?: string): Eff
  * @since 0.1.0
  */
 export const suspend = (store: Store, fence: RunRow.Fence): Effect.Effect<number, Failure> =>
-  store.suspend(fence, { usage: "{\"u\":1}", activeMillis: 3 }, [event(fence.runId, `${fence.runId} suspended`)])
+  store.suspend(fence, { usage: "{\"u\":1}", activeMillis: 3, stoppedAt: 30 }, [
+    event(fence.runId, `${fence.runId} suspended`)
+  ])
 
 /**
  * Fails a run, with one event.
@@ -102,7 +104,7 @@ export const suspend = (store: Store, fence: RunRow.Fence): Effect.Effect<number
 export const fail = (store: Store, fence: RunRow.Fence): Effect.Effect<number, Failure> =>
   store.fail(
     fence,
-    { outcome: "{\"f\":1}", usage: "{\"u\":2}", activeMillis: 4 },
+    { outcome: "{\"f\":1}", usage: "{\"u\":2}", activeMillis: 4, stoppedAt: 40 },
     [event(fence.runId, `${fence.runId} failed`)]
   )
 

@@ -79,14 +79,21 @@ export const rules = (): ReadonlyArray<Rule> => [
     name: "keeps numbers as they are",
     check: Effect.fnUntraced(function*(store) {
       const now = 1_785_000_000_000.5
-      const fence = yield* Steps.open(store, "t", { depth: 7, depthLeft: 2_147_483_647 }, by("one", now))
-      yield* store.suspend(fence, { usage: "{}", activeMillis: 86_400_000_000.25 }, [])
+      const fence = yield* Steps.open(
+        store,
+        "t",
+        { depth: 7, depthLeft: 2_147_483_647, startedAt: now - 0.25 },
+        by("one", now)
+      )
+      yield* store.suspend(fence, { usage: "{}", activeMillis: 86_400_000_000.25, stoppedAt: now }, [])
       const row = (yield* store.load("t#0"))?.row
 
-      yield* same("the numbers", [row?.depth, row?.depthLeft, row?.activeMillis], [
+      yield* same("the numbers", [row?.depth, row?.depthLeft, row?.activeMillis, row?.startedAt, row?.stoppedAt], [
         7,
         2_147_483_647,
-        86_400_000_000.25
+        86_400_000_000.25,
+        now - 0.25,
+        now
       ])
       yield* Steps.take(store, "t", by("one", now))
       yield* same("until when it is held", yield* store.lease("t", by("two", now)), {
@@ -158,11 +165,14 @@ const isKept = Effect.fnUntraced(function*(store: Store, text: string): Effect.f
   const child = childOf(fence, "0.0", { ...columns, toolCallId: text })
   yield* store.create(fence, child, by("one"), [])
   yield* store.append(fence, { records: [{ key: "m/0", json: text }], events: [{ runId: "t#0", json: `${text}.` }] })
-  yield* store.fail(fence, { outcome: text, usage: text, activeMillis: 0 }, [{ runId: "t#0", json: `.${text}` }])
-  yield* isRow(store, { ...running(newRun("t", columns)), state: "Failed", outcome: text, usage: text })
+  yield* store.fail(fence, { outcome: text, usage: text, activeMillis: 0, stoppedAt: 9 }, [{
+    runId: "t#0",
+    json: `.${text}`
+  }])
+  yield* isRow(store, { ...running(newRun("t", columns)), state: "Failed", outcome: text, usage: text, stoppedAt: 9 })
   yield* isRow(store, running(child))
   yield* isText("the record", (yield* store.load("t#0"))?.records[0]?.json, text)
-  const end = { outcome: text, usage: text, messages: text, activeMillis: 1 }
+  const end = { outcome: text, usage: text, messages: text, activeMillis: 1, stoppedAt: 10 }
   yield* store.settle(fence, end, [{ runId: "t#0", json: `{"usage":${text}}` }], keepAll)
   yield* isRow(store, { ...running(newRun("t", columns)), state: "Settled", ...end })
 
