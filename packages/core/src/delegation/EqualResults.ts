@@ -137,11 +137,13 @@ const make = (cache: ResultCache["Service"]): EqualResults => {
         { key: partial ? keys.partial : `${keys.partial}/whole`, id, within },
         Effect.map(kept, ({ keep, value }) => ({
           value,
-          shared: keep === undefined || (keep.error !== undefined && !partial) ? Option.none() : Option.some(keep)
+          shared: keep === undefined || (keep.error !== undefined && !partial)
+            ? Option.none()
+            : Option.some(copy(keep))
         }))
       )
       if (ended._tag === "Ran") return ran(ended.value)
-      const shared = yield* decoded(subagent, ended.shared)
+      const shared = yield* decoded(subagent, copy(ended.shared))
       return shared === undefined ? ran((yield* work).value) : { _tag: "Hit" as const, hit: shared }
     })
   }
@@ -155,6 +157,9 @@ const store = (cache: ResultCache["Service"], keys: Keys, { error, json }: Kept)
   error === undefined
     ? cache.set(keys.success, CachedResult.success(json), { timeToLive: keys.timeToLive })
     : cache.set(keys.partial, CachedResult.partial(json, error), { timeToLive: keys.timeToLive })
+
+// What a schema takes as it is, it gives as it is, and each caller may change what it got.
+const copy = (kept: Kept): Kept => ({ ...kept, json: structuredClone(kept.json) })
 
 const decoded = ({ agent, report }: Reporter, { error, json }: Kept): Effect.Effect<Hit | undefined> => {
   // What a partial run had said last is text, whatever its report would have been.

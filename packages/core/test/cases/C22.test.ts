@@ -163,53 +163,65 @@ describe("C22", () => {
     })))
   })
 
-  const spoil = (result: DelegateResult.DelegateResult) => {
-    const value = "result" in result ? result.result as { list?: Array<string>; at?: unknown } : {}
-    value.list?.push("spoiled")
-    value.at = "spoiled"
-    return value
+  // Spoils whatever can be changed, at every level.
+  const spoil = (value: unknown): void => {
+    if (value === null || typeof value !== "object") return
+    for (const item of Object.values(value)) spoil(item)
+    if (Array.isArray(value)) value.push("spoiled")
+    else Object.assign(value, { spoiled: true })
   }
+  const resultOf = (call: DelegateResult.DelegateResult) => "result" in call ? call.result : undefined
 
-  it.effect.each(["object", "dated"])(
-    "C22 what a caller does to its result changes no other's: %s",
-    (report) =>
+  const reports: ReadonlyArray<readonly [string, NonNullable<typeof scout.report>]> = [
+    ["a JSON Schema", {
+      type: "object",
+      properties: { list: { type: "array", items: { type: "string" } }, any: {} },
+      required: ["list", "any"]
+    }],
+    ["a schema that decodes", "dated"],
+    ["a schema of JSON", "json"]
+  ]
+
+  it.effect.each(reports)(
+    "C22 what a caller does to its result changes no other's, by %s",
+    ([, report]) =>
       Effect.gen(function*() {
         const call = DelegateRuntime.run({ posture: "scout", task: "Look" })
-        const together = yield* Effect.forkChild(Effect.all([call, call, call], { concurrency: "unbounded" }), {
+        const running = yield* Effect.forkChild(Effect.all([call, call, call], { concurrency: "unbounded" }), {
           startImmediately: true
         })
         yield* TestClock.adjust("1 second")
-        const [leader, ...followers] = yield* Fiber.join(together)
-        const clean = "result" in leader ? structuredClone(leader.result) : undefined
-        spoil(leader)
-        for (const follower of followers) {
-          assert.deepStrictEqual("result" in follower ? follower.result : undefined, clean)
-          spoil(follower)
+        const together = yield* Fiber.join(running)
+        const clean = structuredClone(resultOf(together[0]))
+        for (const one of together) {
+          assert.deepStrictEqual(resultOf(one), clean)
+          spoil(resultOf(one))
         }
         const hit = yield* call
-        assert.deepStrictEqual("result" in hit ? hit.result : undefined, clean)
-        spoil(hit)
+        assert.deepStrictEqual(resultOf(hit), clean)
+        spoil(resultOf(hit))
         const last = yield* call
 
-        assert.deepStrictEqual([leader, ...followers, hit, last].map(({ status }) => status), [
+        assert.deepStrictEqual([...together, hit, last].map(({ status }) => status), [
           "success",
           ...Array(4).fill("cache_hit")
         ])
-        assert.deepStrictEqual("result" in last ? last.result : undefined, clean)
+        assert.deepStrictEqual(resultOf(last), clean)
       }).pipe(Effect.provide(Postures.runtime(
-        [posture("scout", {
-          report: report === "dated" ? "dated" : {
-            type: "object",
-            properties: { list: { type: "array", items: { type: "string" } }, at: {} },
-            required: ["list", "at"]
-          }
-        })],
+        [posture("scout", { report })],
         {
-          scout: [
-            Step.delay("1 second", Step.calls(Step.report({ list: ["a"], at: "2026-01-02T00:00:00.000Z" })))
-          ]
+          scout: [Step.delay(
+            "1 second",
+            Step.calls(Step.report({ list: ["a"], at: "2026-01-02T00:00:00.000Z", any: { deep: [{ er: [1] }] } }))
+          )]
         },
-        { schemas: { dated: Schema.Struct({ list: Schema.mutable(Schema.Array(Schema.String)), at: Schema.Date }) } }
+        {
+          schemas: {
+            dated: Schema.Struct({ list: Schema.Array(Schema.String), at: Schema.Date, any: Schema.Unknown }),
+            any: Schema.Unknown,
+            json: Schema.Json
+          }
+        }
       )))
   )
 })
