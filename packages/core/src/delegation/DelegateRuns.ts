@@ -106,10 +106,8 @@ export const make = (
   ): Effect.fn.Return<DelegateResult> {
     const { now } = yield* runtime.lease
     const run = StartRun.root(session.subagent, threadId, session.input, session)
-    runtime.events.publish(
-      threadId,
-      Journal.numbered(Announce.hit({ ...run, runId: Ids.runId(threadId, 0) }, now), 0)
-    )
+    const pair = Announce.hit({ ...run, runId: Ids.runId(threadId, 0) }, now)
+    runtime.events.publish(threadId, pair.flatMap((event) => Journal.numbered([event], 0)))
     return {
       ...(yield* DelegateOutcome.subSession(runtime, session, threadId, Usage.zero)),
       status: "cache_hit",

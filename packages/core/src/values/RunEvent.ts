@@ -81,9 +81,11 @@ export const EndStatus = Schema.Literals([
  * an `EventsMissed` in place of the live events it missed, never of a durable
  * one.
  *
- * A `DelegateRefused` of a call from code is in no store either: its `sequence`
- * is 0. It stands on the run whose handler made the call; for a call from
- * outside of any run its root, thread and agent are `delegate/<posture>`.
+ * No run holds what is said of a call from code that starts none: its
+ * `sequence` is 0, and no store has it. That is the pair of a call that found
+ * its result, and a `DelegateRefused`. The latter stands on the run whose
+ * handler made the call; for a call from outside of any run its root, thread
+ * and agent are `delegate/<posture>`.
  *
  * @category schemas
  * @since 0.1.0

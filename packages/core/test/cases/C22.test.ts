@@ -80,6 +80,10 @@ describe("C22", () => {
       assert.notStrictEqual(second.subSessionId, first.subSessionId)
       assert.deepStrictEqual([calls, ran.length], [2, 1])
       assert.deepStrictEqual(Sessions.ends(events), ["cache_hit"])
+      assert.deepStrictEqual(
+        events.map((event) => "sequence" in event ? [event._tag, event.sequence] : [event._tag]),
+        [["DelegateStart", 0], ["DelegateComplete", 0]]
+      )
     }))
 
   it.effect.each(misses)("C22 %s is a miss", ([, between, more]) =>

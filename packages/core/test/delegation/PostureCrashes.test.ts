@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { Answer, DelegateRuntime, Mandate } from "@mandate/core"
 import { Script, Step } from "@mandate/testing"
 import { Effect } from "effect"
 import { backings } from "../support/Backings.ts"
@@ -16,6 +17,8 @@ const postures = [
   posture("deep", { allowedTools: ["delegate"] }),
   posture("capped", { maxDepth: 1 }),
   posture("broken"),
+  posture("flaky"),
+  posture("payer"),
   posture("greedy", { budget: { maxToolCalls: 1 } }),
   posture("slow", { budget: { timeout: "5 seconds" } })
 ]
@@ -36,7 +39,18 @@ const scripts: Script.Scripts = {
   slow: Script.optional([Step.hang()])
 }
 
-const lives = [
+const failRun = PostureLives.lead.withChildFailure({ modelFailed: "fail-run" }).build()
+const approve = Effect.flatMap(
+  DelegateRuntime.DelegateRuntime,
+  ({ resume }) => resume("thread-1", [Answer.approve("0.0:approval0")])
+)
+
+const lives: ReadonlyArray<{
+  readonly name: string
+  readonly life: PostureLives.Life
+  readonly ends: ReadonlyArray<string>
+  readonly refusals: number
+}> = [
   {
     name: "a model",
     life: { postures, scripts, ...PostureLives.byModel },
@@ -51,6 +65,44 @@ const lives = [
     ends: [end],
     refusals: 0
   })),
+  {
+    name: "a model whose run fails with its posture",
+    life: {
+      postures,
+      scripts: {
+        lead: [Step.calls(delegate("flaky", "first")), Step.text("done")],
+        flaky: [Step.again(Step.fail("authentication"), Step.text("well again"))]
+      },
+      begin: Effect.flatMap(failRun, (agent) => agent.run("Go", { threadId: "t" })),
+      goOn: Effect.gen(function*() {
+        const agent = yield* failRun
+        for (;;) {
+          const { status } = yield* agent.status("t")
+          if (status._tag === "Completed") return
+          yield* Effect.ignore(agent.recover("t"))
+        }
+      })
+    },
+    ends: ["success"],
+    refusals: 0
+  },
+  {
+    name: "code, of payer, with a person's answer",
+    life: {
+      postures,
+      scripts: { payer: [Step.calls(Step.call("pay", { euros: 1 })), Step.text("paid")] },
+      begin: Effect.andThen(DelegateRuntime.run({ posture: "payer", task: "first" }), approve),
+      goOn: Effect.gen(function*() {
+        const { store } = yield* Mandate.Mandate
+        const { recover } = yield* DelegateRuntime.DelegateRuntime
+        const [run] = yield* store.thread("thread-1")
+        if (run?.state === "Running" && (yield* recover("thread-1")).status !== "suspended") return
+        if (run !== undefined) yield* approve
+      })
+    },
+    ends: ["success"],
+    refusals: 0
+  },
   {
     name: "code, of deep",
     life: { postures, scripts, ...PostureLives.byCode({ posture: "deep", task: "first" }) },

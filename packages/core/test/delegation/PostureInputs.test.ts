@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AgentBuilder, DelegateRuntime, Mandate, type RunEvent } from "@mandate/core"
-import { ScriptedModel, Step } from "@mandate/testing"
-import { Effect, Option } from "effect"
+import { AgentBuilder, DelegateRuntime, Mandate, ModelRegistry, type RunEvent } from "@mandate/core"
+import { ScriptedModel, Step, TestRuntime } from "@mandate/testing"
+import { Effect, Layer, Option } from "effect"
 import * as Postures from "../support/Postures.ts"
 import * as Sessions from "../support/Sessions.ts"
 import * as Trees from "../support/Trees.ts"
@@ -135,6 +135,28 @@ describe("DelegateRuntime.run", () => {
       assert.strictEqual(value.message, message)
       yield* nothingHappened(events)
     }).pipe(Effect.provide(Postures.runtime(postures, {}))))
+
+  it.effect("refuses a posture whose model is not there, and nothing has begun", () =>
+    Effect.gen(function*() {
+      const { events, value } = yield* Sessions.watched(
+        Effect.flip(DelegateRuntime.run({ posture: "scout", task: "Go" }))
+      )
+
+      assert.strictEqual(
+        value.message,
+        "The posture \"scout\" cannot be run: There is no model \"nowhere\"; known models: fast"
+      )
+      assert.deepStrictEqual(events, [])
+    }).pipe(Effect.provide(
+      DelegateRuntime.layer().pipe(Layer.provideMerge(Layer.mergeAll(
+        Postures.parts([posture("scout", { model: "nowhere" })]),
+        TestRuntime.layer,
+        Layer.unwrap(Effect.map(
+          ScriptedModel.make({}),
+          ({ client }) => ModelRegistry.layer({ models: { fast: client } })
+        ))
+      )))
+    )))
 
   it.effect("takes a context whose keys are named like parts of objects as any other", () =>
     Effect.gen(function*() {
