@@ -66,22 +66,23 @@ export const make = (
     return yield* RunFailure.fromStore(subSessionId)(StoredPosture.of({ compile }, loaded))
   })
 
-  const toTheEnd = (session: DelegateOutcome.Session, started: StartRun.Started) =>
+  // A caller that was interrupted while the run started is one too.
+  const toTheEnd = (session: DelegateOutcome.Session, started: StartRun.Started, restore: Restore) =>
     Effect.onInterrupt(
-      Effect.flatMap(started.wait, (end) => DelegateOutcome.of(runtime, session, started, end)),
+      restore(Effect.flatMap(started.wait, (end) => DelegateOutcome.of(runtime, session, started, end))),
       () => Effect.ignore(CancelRun.run(runtime, { ...started, state: "Running" }))
     )
 
   const goOn = <E>(
     subSessionId: string,
-    begin: (posture: StoredPosture.StoredPosture) => Effect.Effect<StartRun.Started, E>
+    begin: (posture: StoredPosture.StoredPosture, restore: Restore) => Effect.Effect<StartRun.Started, E>
   ) =>
     Effect.uninterruptibleMask((restore) =>
       Effect.gen(function*() {
         const { now } = yield* runtime.lease
         const posture = yield* stored(subSessionId)
-        const started = yield* begin(posture)
-        return (yield* restore(toTheEnd({ ...posture, since: now }, started))).result
+        const started = yield* begin(posture, restore)
+        return (yield* toTheEnd({ ...posture, since: now }, started, restore)).result
       })
     )
 
@@ -93,7 +94,7 @@ export const make = (
     return Effect.uninterruptibleMask((restore) =>
       Effect.flatMap(
         StartRun.start(runtime, session.subagent, threadId, session.input, config, false, session),
-        (started) => restore(toTheEnd(session, started))
+        (started) => toTheEnd(session, started, restore)
       )
     )
   }
@@ -162,8 +163,8 @@ export const make = (
     recover: (subSessionId, options) =>
       goOn(
         subSessionId,
-        ({ subagent }) =>
-          RecoverRun.recover(runtime, subagent, subSessionId, options?.force === true ? "force" : "wait")
+        ({ subagent }, restore) =>
+          restore(RecoverRun.recover(runtime, subagent, subSessionId, options?.force === true ? "force" : "wait"))
       ),
     cancel: (subSessionId) => CancelRun.root(runtime, subSessionId)
   }
@@ -181,3 +182,5 @@ export const make = (
 
 // Runs of postures have the name of their posture, and one shape.
 const anyAgent = "*"
+
+type Restore = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>

@@ -153,9 +153,10 @@ export const make = <I, A, O>(
     )
   const outcome = (started: StartRun.Started) =>
     Effect.flatMap(started.wait, (end) => Effect.flatMap(ended(runtime, started, end), result))
-  const cancelling = (started: StartRun.Started) =>
+  // A caller that was interrupted while the run started is one too.
+  const cancelling = (started: StartRun.Started, restore: Restore) =>
     Effect.onInterrupt(
-      outcome(started),
+      restore(outcome(started)),
       () => Effect.ignore(CancelRun.run(runtime, { ...started, state: "Running" }))
     )
   const handle = (started: StartRun.Started): RunHandle<A> => ({
@@ -170,7 +171,7 @@ export const make = <I, A, O>(
     run: (input, config) =>
       Effect.flatMap(StartRun.threadOf(runtime, config), (threadId) => {
         const work = Effect.uninterruptibleMask((restore) =>
-          Effect.flatMap(begin(threadId, input, config, false), (started) => restore(cancelling(started)))
+          Effect.flatMap(begin(threadId, input, config, false), (started) => cancelling(started, restore))
         )
         return reuse === undefined || config?.threadId !== undefined
           ? work
@@ -194,14 +195,14 @@ export const make = <I, A, O>(
       Effect.uninterruptibleMask((restore) =>
         Effect.flatMap(
           ResumeRun.resume(runtime, spec, threadId, answers, CheckAnswer.make(spec)),
-          (started) => restore(cancelling(started))
+          (started) => cancelling(started, restore)
         )
       ),
     recover: (threadId, options) =>
       Effect.uninterruptibleMask((restore) =>
         Effect.flatMap(
           restore(RecoverRun.recover(runtime, spec, threadId, options?.force === true ? "force" : "wait")),
-          (started) => restore(cancelling(started))
+          (started) => cancelling(started, restore)
         )
       ),
     cancel: (threadId, options) =>
@@ -240,3 +241,5 @@ const ended = (
       return Effect.succeed({ threadId, runId, end })
   }
 }
+
+type Restore = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AgentBuilder, MemoryRunStore, TypedAgent } from "@mandate/core"
+import { AgentBuilder, Answer, MemoryRunStore, TypedAgent } from "@mandate/core"
 import { Script, ScriptedModel, Step } from "@mandate/testing"
 import { Deferred, Effect, Exit, Fiber } from "effect"
 import * as Tool from "effect/ai/Tool"
@@ -154,4 +154,42 @@ describe("cancel of a child from another process", () => {
       }).pipe(Effect.provide(process()))
     }).pipe(Effect.scoped)
   })
+})
+
+describe("interrupting a call whose run is starting", () => {
+  const slowly = (operation: string) =>
+    Trees.around(
+      MemoryRunStore.make(),
+      (name, done) => name === operation ? Effect.tap(done, () => Effect.sleep("1 second")) : done
+    )
+  const interrupted = <A, E>(call: Effect.Effect<A, E>) =>
+    Effect.gen(function*() {
+      const running = yield* Effect.forkChild(call, { startImmediately: true })
+      yield* TestClock.adjust("500 millis")
+      const interrupting = yield* Effect.forkChild(Fiber.interrupt(running), { startImmediately: true })
+      yield* TestClock.adjust("1 minute")
+      yield* Fiber.join(interrupting)
+      return yield* Fiber.await(running)
+    })
+
+  it.effect("cancels the run that it starts", () =>
+    Effect.gen(function*() {
+      const agent = yield* AgentBuilder.make("top").build()
+      const exit = yield* interrupted(agent.run("Go", { threadId: "t" }))
+
+      assert.isTrue(Exit.hasInterrupts(exit))
+      assert.deepStrictEqual(yield* Trees.ends("t"), { "t#0": "Cancelled" })
+    }).pipe(Effect.provide(Trees.runtime({ top: Script.optional([Step.hang()]) }, slowly("open")))))
+
+  it.effect("cancels the run that it resumes", () =>
+    Effect.gen(function*() {
+      const agent = yield* AgentBuilder.make("top").withTools(Toolkit.make(Waiting.gated("pay", {})), {
+        pay: () => Effect.never
+      }).build()
+      yield* agent.run("Go", { threadId: "t" })
+      const exit = yield* interrupted(agent.resume("t", [Answer.approve("0.0:approval0")]))
+
+      assert.isTrue(Exit.hasInterrupts(exit))
+      assert.deepStrictEqual(yield* Trees.ends("t"), { "t#0": "Cancelled" })
+    }).pipe(Effect.provide(Trees.runtime({ top: [Step.calls(Step.call("pay"))] }, slowly("answer")))))
 })
