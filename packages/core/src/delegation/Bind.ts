@@ -6,6 +6,7 @@
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import { identity } from "effect/Function"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import type { AgentSpec, AnyCodec, RetrySchedule } from "../definition/AgentSpec.ts"
@@ -52,7 +53,7 @@ export const bind = (
       runtime.agents.register({
         agentId: spec.id,
         shape,
-        recover: (threadId) => Effect.asVoid(RecoverRun.recover(runtime, bound, threadId, "give-up"))
+        recover: (threadId) => Effect.asVoid(RecoverRun.recover(runtime, bound, threadId, "give-up", identity))
       })
     }))
 

@@ -5,10 +5,12 @@
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import { identity } from "effect/Function"
 import * as Announce from "../loop/Announce.ts"
 import * as Journal from "../loop/Journal.ts"
 import * as CancelRun from "../run/CancelRun.ts"
 import * as RecoverRun from "../run/RecoverRun.ts"
+import type { Restore } from "../run/Restore.ts"
 import * as ResumeRun from "../run/ResumeRun.ts"
 import * as RunFailure from "../run/RunFailure.ts"
 import * as StartRun from "../run/StartRun.ts"
@@ -164,7 +166,7 @@ export const make = (
       goOn(
         subSessionId,
         ({ subagent }, restore) =>
-          restore(RecoverRun.recover(runtime, subagent, subSessionId, options?.force === true ? "force" : "wait"))
+          RecoverRun.recover(runtime, subagent, subSessionId, options?.force === true ? "force" : "wait", restore)
       ),
     cancel: (subSessionId) => CancelRun.root(runtime, subSessionId)
   }
@@ -174,7 +176,7 @@ export const make = (
     recover: (threadId) =>
       Effect.flatMap(
         stored(threadId),
-        ({ subagent }) => Effect.asVoid(RecoverRun.recover(runtime, subagent, threadId, "give-up"))
+        ({ subagent }) => Effect.asVoid(RecoverRun.recover(runtime, subagent, threadId, "give-up", identity))
       )
   })
   return self
@@ -182,5 +184,3 @@ export const make = (
 
 // Runs of postures have the name of their posture, and one shape.
 const anyAgent = "*"
-
-type Restore = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>

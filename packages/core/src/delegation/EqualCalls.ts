@@ -26,6 +26,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
+import type { Restore } from "../run/Restore.ts"
 
 /**
  * A call.
@@ -164,8 +165,6 @@ interface Leader<in out S> {
   readonly id: string
   readonly ended: Deferred.Deferred<Option.Option<S>>
 }
-
-type Restore = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 
 interface Wait<in out S> {
   readonly call: Call

@@ -8,6 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as CancelRun from "../run/CancelRun.ts"
 import * as RecoverRun from "../run/RecoverRun.ts"
+import type { Restore } from "../run/Restore.ts"
 import * as ResumeRun from "../run/ResumeRun.ts"
 import * as RunFailure from "../run/RunFailure.ts"
 import * as StartRun from "../run/StartRun.ts"
@@ -201,7 +202,7 @@ export const make = <I, A, O>(
     recover: (threadId, options) =>
       Effect.uninterruptibleMask((restore) =>
         Effect.flatMap(
-          restore(RecoverRun.recover(runtime, spec, threadId, options?.force === true ? "force" : "wait")),
+          RecoverRun.recover(runtime, spec, threadId, options?.force === true ? "force" : "wait", restore),
           (started) => cancelling(started, restore)
         )
       ),
@@ -241,5 +242,3 @@ const ended = (
       return Effect.succeed({ threadId, runId, end })
   }
 }
-
-type Restore = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>

@@ -13,6 +13,7 @@ import type { Leased, RunRow } from "../service/RunRow.ts"
 import type { RunError } from "../values/RunError.ts"
 import type { NewEvent } from "../values/RunEvent.ts"
 import * as GoOn from "./GoOn.ts"
+import type { Restore } from "./Restore.ts"
 import * as RunFailure from "./RunFailure.ts"
 import type { Runnable } from "./Runnable.ts"
 import type { Started } from "./StartRun.ts"
@@ -39,7 +40,9 @@ export type Takeover = "wait" | "force" | "give-up"
  * **Details**
  *
  * How a thread is taken is `takeover`'s to say. A holder that is alive renews
- * its lease, and then the thread is busy.
+ * its lease, and then the thread is busy. Nothing but the wait for a lease can
+ * be interrupted, as far as `restore` lets it: a thread that was taken is driven,
+ * or it would be held here by nobody.
  *
  * @category running
  * @since 0.1.0
@@ -48,7 +51,8 @@ export const recover = Effect.fnUntraced(function*(
   runtime: Mandate["Service"],
   runnable: Runnable,
   threadId: string,
-  takeover: Takeover
+  takeover: Takeover,
+  restore: Restore
 ): Effect.fn.Return<Started, RunError> {
   const row = yield* ThreadVerbs.lastRun(runtime, threadId)
   if (yield* isAtRest(runtime, row)) return yield* RunFailure.fail({ _tag: "NothingToRecover", threadId })
@@ -56,7 +60,7 @@ export const recover = Effect.fnUntraced(function*(
   // A run that cannot be read is left as it is, its lease too.
   yield* ThreadVerbs.loadOpen(runtime, row)
   yield* GoOn.check(runtime, row)
-  const epoch = yield* take[takeover](runtime, row)
+  const epoch = yield* take[takeover](runtime, row, restore)
   const loaded = yield* RunFailure.fromStore(threadId)(runtime.store.load(row.runId))
   if (loaded === undefined || loaded.epoch !== epoch) return yield* RunFailure.fail({ _tag: "ThreadBusy", threadId })
   // Whoever held the thread may have come to an end while its lease was waited for.
@@ -69,7 +73,7 @@ export const recover = Effect.fnUntraced(function*(
   )
   runtime.events.publish(run.rootThreadId, Journal.numbered(events, sequence))
   return yield* GoOn.goOn(runtime, runnable, { threadId, runId: run.runId, epoch }, sequence)
-})
+}, Effect.uninterruptible)
 
 // A run that is suspended and waits on nothing is not at rest: what it waited on was cancelled.
 const isAtRest = (runtime: Mandate["Service"], { runId, state, threadId }: RunRow): Effect.Effect<boolean, RunError> =>
@@ -94,7 +98,11 @@ const taken = (leased: Leased, { threadId }: RunRow): Effect.Effect<number, RunE
   leased._tag === "Taken" ? Effect.succeed(leased.epoch) : RunFailure.fail({ _tag: "ThreadBusy", threadId })
 
 const take: {
-  readonly [How in Takeover]: (runtime: Mandate["Service"], row: RunRow) => Effect.Effect<number, RunError>
+  readonly [How in Takeover]: (
+    runtime: Mandate["Service"],
+    row: RunRow,
+    restore: Restore
+  ) => Effect.Effect<number, RunError>
 } = {
   "give-up": (runtime, row) => Effect.flatMap(attempt(runtime, row, false), (leased) => taken(leased, row)),
   // The new epoch comes first: from there on a drive that is given up writes nothing.
@@ -103,11 +111,11 @@ const take: {
       Effect.flatMap(attempt(runtime, row, true), (leased) => taken(leased, row)),
       () => runtime.host.abandon(row.runId)
     ),
-  wait: Effect.fnUntraced(function*(runtime, row) {
+  wait: Effect.fnUntraced(function*(runtime, row, restore) {
     const first = yield* attempt(runtime, row, false)
     if (first._tag === "Taken") return first.epoch
     const { now } = yield* runtime.lease
-    yield* Effect.sleep(Math.max(0, first.until - now))
+    yield* restore(Effect.sleep(Math.max(0, first.until - now)))
     return yield* taken(yield* attempt(runtime, row, false), row)
   })
 }

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AgentBuilder, Answer, MemoryRunStore, TypedAgent } from "@mandate/core"
+import { AgentBuilder, Answer, Mandate, MemoryRunStore, type ModelRegistry, Sweep, TypedAgent } from "@mandate/core"
 import { Script, ScriptedModel, Step } from "@mandate/testing"
 import { Deferred, Effect, Exit, Fiber } from "effect"
 import * as Tool from "effect/ai/Tool"
@@ -192,4 +192,54 @@ describe("interrupting a call whose run is starting", () => {
       assert.isTrue(Exit.hasInterrupts(exit))
       assert.deepStrictEqual(yield* Trees.ends("t"), { "t#0": "Cancelled" })
     }).pipe(Effect.provide(Trees.runtime({ top: [Step.calls(Step.call("pay"))] }, slowly("answer")))))
+
+  const mended: Script.Scripts = { top: Script.optional([Step.fail("authentication"), Step.hang()]) }
+  for (const operation of ["lease", "reopen"]) {
+    it.effect(`cancels the run that it recovers, at ${operation}`, () =>
+      Effect.gen(function*() {
+        const agent = yield* AgentBuilder.make("top").build()
+        yield* Effect.flip(agent.run("Go", { threadId: "t" }))
+        const exit = yield* interrupted(agent.recover("t"))
+
+        assert.isTrue(Exit.hasInterrupts(exit))
+        assert.deepStrictEqual(yield* Trees.ends("t"), { "t#0": "Cancelled" })
+      }).pipe(Effect.provide(Trees.runtime(mended, slowly(operation)))))
+
+    it.effect(`leaves a run that a sweep took to be driven on, at ${operation}`, () => {
+      const store = slowly(operation)
+      return Effect.gen(function*() {
+        const model = yield* ScriptedModel.make({ top: [Step.delay("1 second", Step.text("done"))] })
+        const inProcess = <A, E>(effect: Effect.Effect<A, E, Mandate.Mandate | ModelRegistry.ModelRegistry>) =>
+          Effect.provide(effect, Trees.runtimeOf(ScriptedModel.layerOf(model), store))
+        yield* inProcess(
+          Effect.flatMap(
+            AgentBuilder.make("top").build(),
+            (agent) => Effect.andThen(agent.start("Go", { threadId: "t" }), TestClock.adjust(1))
+          )
+        )
+        yield* inProcess(Effect.gen(function*() {
+          const agent = yield* AgentBuilder.make("top").build()
+          const sweep = Effect.provideService(Sweep.run(), Mandate.Mandate, yield* Mandate.Mandate)
+          const exit = yield* interrupted(sweep)
+
+          assert.isTrue(Exit.hasInterrupts(exit))
+          assert.deepStrictEqual((yield* agent.status("t")).status, { _tag: "Completed", answer: "done" })
+        }))
+      }).pipe(Effect.scoped)
+    })
+  }
+
+  it.effect("ends the wait for a run that another drives", () => {
+    const store = MemoryRunStore.make()
+    return Effect.gen(function*() {
+      const agent = yield* AgentBuilder.make("top").build()
+      const handle = yield* agent.start("Go", { threadId: "t" })
+      const recovering = yield* Effect.forkChild(agent.recover("t"), { startImmediately: true })
+      yield* TestClock.adjust("1 second")
+      yield* Fiber.interrupt(recovering)
+      yield* TestClock.adjust("9 seconds")
+
+      assert.deepStrictEqual((yield* handle.await).status, { _tag: "Completed", answer: "done" })
+    }).pipe(Effect.provide(Trees.runtime({ top: [Step.delay("10 seconds", Step.text("done"))] }, store)))
+  })
 })
