@@ -8,6 +8,7 @@ import * as Effect from "effect/Effect"
 import { identity } from "effect/Function"
 import * as Announce from "../loop/Announce.ts"
 import * as Journal from "../loop/Journal.ts"
+import * as OpenRun from "../loop/OpenRun.ts"
 import * as CancelRun from "../run/CancelRun.ts"
 import * as RecoverRun from "../run/RecoverRun.ts"
 import type { Restore } from "../run/Restore.ts"
@@ -61,8 +62,17 @@ export const make = (
   const admit: DelegateRuntime["Service"]["admit"] = (posture, input, overrides, caller) =>
     DelegateAdmission.admit({ registry, compile, maxDepth }, posture, input, overrides, caller)
 
-  const stored = Effect.fnUntraced(function*(subSessionId: string) {
+  // Threads of agents are the agents' own to resume, recover and cancel.
+  const lastRun = Effect.fnUntraced(function*(subSessionId: string) {
     const row = yield* ThreadVerbs.lastRun(runtime, subSessionId)
+    const { binding } = yield* RunFailure.decoded(OpenRun.place(row))
+    if (binding?.delegate !== undefined) return row
+    const issues = [`"${subSessionId}" is a thread of the agent "${row.agentId}", and of no posture`]
+    return yield* RunFailure.fail({ _tag: "InvalidInput", field: "sub-session id", issues })
+  })
+
+  const stored = Effect.fnUntraced(function*(subSessionId: string) {
+    const row = yield* lastRun(subSessionId)
     const loaded = yield* RunFailure.fromStore(subSessionId)(runtime.store.load(row.runId))
     if (loaded === undefined) return yield* RunFailure.fail({ _tag: "UnknownThread", threadId: subSessionId })
     return yield* RunFailure.fromStore(subSessionId)(StoredPosture.of({ compile }, loaded))
@@ -168,7 +178,7 @@ export const make = (
         ({ subagent }, restore) =>
           RecoverRun.recover(runtime, subagent, subSessionId, options?.force === true ? "force" : "wait", restore)
       ),
-    cancel: (subSessionId) => CancelRun.root(runtime, subSessionId)
+    cancel: (subSessionId) => Effect.flatMap(lastRun(subSessionId), (row) => CancelRun.run(runtime, row))
   }
   runtime.agents.register({
     agentId: anyAgent,

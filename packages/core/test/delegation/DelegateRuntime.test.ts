@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { DelegateRuntime, Mandate, PostureRegistry, type RunEvent } from "@mandate/core"
+import { AgentBuilder, Answer, DelegateRuntime, Mandate, PostureRegistry, type RunEvent } from "@mandate/core"
 import { Script, ScriptedModel, Step } from "@mandate/testing"
 import { Effect, Fiber, Queue, Schema } from "effect"
 import { TestClock } from "effect/testing"
@@ -154,6 +154,32 @@ describe("DelegateRuntime.run", () => {
       const { store } = yield* Mandate.Mandate
       assert.deepStrictEqual(yield* store.list({ after: "", limit: 10 }), [])
     }).pipe(Effect.provide(Postures.runtime([posture("slow")], { slow: [Step.hang()] }))))
+
+  it.effect("knows no thread but those of postures: resume, recover and cancel leave an agent's alone", () =>
+    Effect.gen(function*() {
+      const agent = yield* AgentBuilder.make("lead").withCatalogTools(["pay"]).build()
+      yield* agent.run("Go", { threadId: "t" })
+      const before = yield* agent.status("t")
+      const verbs = [
+        DelegateRuntime.resume("t", [Answer.approve("0.0:approval0")]),
+        DelegateRuntime.recover("t", { force: true }),
+        DelegateRuntime.cancel("t")
+      ]
+      const refused = yield* Effect.forEach(verbs, Effect.flip)
+      const unknown = yield* Effect.forEach(
+        [DelegateRuntime.resume("u", []), DelegateRuntime.recover("u"), DelegateRuntime.cancel("u")],
+        Effect.flip
+      )
+
+      assert.deepStrictEqual(
+        refused.map(({ message }) => message),
+        Array(3).fill(
+          "The sub-session id is not valid: \"t\" is a thread of the agent \"lead\", and of no posture"
+        )
+      )
+      assert.deepStrictEqual(unknown.map(({ reason }) => reason._tag), Array(3).fill("UnknownThread"))
+      assert.deepStrictEqual(yield* agent.status("t"), before)
+    }).pipe(Effect.provide(Postures.runtime([], { lead: [Step.call("pay", { euros: 1 })] }))))
 
   it.effect("goes by the posture of the moment it is called", () =>
     Effect.gen(function*() {
