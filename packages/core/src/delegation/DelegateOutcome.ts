@@ -5,9 +5,9 @@
  */
 import * as Effect from "effect/Effect"
 import * as CloseFailed from "../run/CloseFailed.ts"
+import * as LostRun from "../run/LostRun.ts"
 import * as RunFailure from "../run/RunFailure.ts"
 import type { Started } from "../run/StartRun.ts"
-import * as ThreadVerbs from "../run/ThreadVerbs.ts"
 import type { Mandate } from "../service/Mandate.ts"
 import type { DriveEnd } from "../service/RunHost.ts"
 import type { ResolvedBudget } from "../values/Budget.ts"
@@ -80,12 +80,17 @@ export const subSession = (
  * @category getters
  * @since 0.1.0
  */
-export const of = Effect.fnUntraced(function*(
+export const of: (
   runtime: Mandate["Service"],
   session: Session,
   started: Started,
   end: DriveEnd
-): Effect.fn.Return<Outcome, RunError> {
+) => Effect.Effect<Outcome, RunError> = Effect.fnUntraced(function*(
+  runtime,
+  session,
+  started,
+  end
+) {
   const { runId, threadId } = started
   switch (end._tag) {
     case "Suspended":
@@ -99,10 +104,8 @@ export const of = Effect.fnUntraced(function*(
       }
     case "Settled":
       return yield* settled(runtime, session, started, end.outcome, end.usage.own)
-    case "Lost": {
-      const { outcome, usage } = yield* ThreadVerbs.endOfLost(runtime, threadId, runId)
-      return yield* settled(runtime, session, started, outcome, usage.own)
-    }
+    case "Lost":
+      return yield* of(runtime, session, started, yield* LostRun.end(runtime, started, end))
     case "Failed": {
       const closed = yield* RunFailure.fromStore(threadId)(
         CloseFailed.close(runtime, runId, session.subagent.agent.id, end.failure)

@@ -7,6 +7,7 @@
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as CancelRun from "../run/CancelRun.ts"
+import * as LostRun from "../run/LostRun.ts"
 import * as RecoverRun from "../run/RecoverRun.ts"
 import type { Restore } from "../run/Restore.ts"
 import * as ResumeRun from "../run/ResumeRun.ts"
@@ -227,17 +228,15 @@ export const make = <I, A, O>(
 
 const ended = (
   runtime: BoundSpec["runtime"],
-  { runId, threadId }: StartRun.Started,
+  started: StartRun.Started,
   end: DriveEnd
 ): Effect.Effect<Ended, RunError> => {
+  const { runId, threadId } = started
   switch (end._tag) {
     case "Failed":
       return RunFailure.fail(RunFailure.reason(threadId, end.failure))
     case "Lost":
-      return Effect.map(
-        ThreadVerbs.endOfLost(runtime, threadId, runId),
-        (settled) => ({ threadId, runId, end: { _tag: "Settled", ...settled } })
-      )
+      return Effect.flatMap(LostRun.end(runtime, started, end), (end) => ended(runtime, started, end))
     default:
       return Effect.succeed({ threadId, runId, end })
   }

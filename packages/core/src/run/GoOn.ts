@@ -61,4 +61,4 @@ export const goOn = Effect.fnUntraced(function*(
 })
 
 // It was cancelled before its drive had started.
-const lost = Effect.succeed<DriveEnd>({ _tag: "Lost" })
+const lost = Effect.succeed<DriveEnd>({ _tag: "Lost", isClosed: false })

@@ -53,7 +53,7 @@ export const endOf = (exit: Exit.Exit<DriveEnd, Fenced | StoreError>): DriveEnd 
   const error = Option.getOrUndefined(Cause.findErrorOption(exit.cause))
   return error instanceof StoreError
     ? { _tag: "Failed", failure: { _tag: "StoreFailed", operation: error.operation }, usage: noUsage }
-    : { _tag: "Lost" }
+    : { _tag: "Lost", isClosed: false }
 }
 
 /**

@@ -161,7 +161,7 @@ export const make = (options: {
       for (const run of runs) run.isClosing = true
       for (const run of runs) {
         interruptInBackground(run)
-        finish(run, { _tag: "Lost" })
+        finish(run, { _tag: "Lost", isClosed: false })
       }
     })
 
@@ -183,12 +183,12 @@ export const make = (options: {
         () =>
           Effect.sync(() => {
             letEnd(runs)
-            atRest?.({ _tag: "Lost" })
+            atRest?.({ _tag: "Lost", isClosed: false })
           })
       )
       if (plan === undefined) letEnd(runs)
       else close(runs, runId, plan, outcome)
-      atRest?.(plan === undefined ? { _tag: "Lost" } : { _tag: "Settled", outcome, usage: plan.usage })
+      atRest?.(plan === undefined ? { _tag: "Lost", isClosed: false } : { _tag: "Settled", outcome, usage: plan.usage })
       return plan !== undefined
     }))
 
@@ -225,7 +225,7 @@ export const make = (options: {
     const fibers = [...runs.flatMap((run) => run.fiber ?? []), ...lingering]
     return Effect.andThen(
       Effect.raceFirst(Fiber.awaitAll(fibers), realTime(closeGrace)),
-      Effect.sync(() => runs.forEach((run) => finish(run, { _tag: "Lost" })))
+      Effect.sync(() => runs.forEach((run) => finish(run, { _tag: "Lost", isClosed: true })))
     )
   })
 

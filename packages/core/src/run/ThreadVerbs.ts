@@ -12,7 +12,6 @@ import * as Ids from "../values/Ids.ts"
 import type { RunError } from "../values/RunError.ts"
 import * as RunFailure from "./RunFailure.ts"
 import type { Runnable } from "./Runnable.ts"
-import * as StoredRun from "./StoredRun.ts"
 
 /**
  * Whether a run is being driven, here or by another instance that holds its
@@ -25,22 +24,6 @@ export const isHeld = (runtime: Mandate["Service"], { runId, threadId }: RunRow)
   runtime.host.isLive(runId)
     ? Effect.succeed(true)
     : RunFailure.fromStore(threadId)(Effect.flatMap(runtime.lease, (lease) => runtime.store.isHeld(threadId, lease)))
-
-/**
- * How a run ended that another drive took over: as it was settled there. While
- * it is not, its thread is busy.
- *
- * @category getters
- * @since 0.1.0
- */
-export const endOfLost = Effect.fnUntraced(function*(runtime: Mandate["Service"], threadId: string, runId: string) {
-  const loaded = yield* RunFailure.fromStore(threadId)(runtime.store.load(runId))
-  if (loaded?.row.state !== "Settled") return yield* RunFailure.fail({ _tag: "ThreadBusy", threadId })
-  return {
-    outcome: yield* RunFailure.decoded(StoredRun.outcome(loaded.row)),
-    usage: yield* RunFailure.decoded(StoredRun.usage(loaded.row))
-  }
-})
 
 /**
  * The last run of a thread.

@@ -19,7 +19,8 @@ import type { Fenced, StoreError } from "./RunStore.ts"
  * **Details**
  *
  * `Lost`: another holder has the run, or it was closed from outside; this
- * drive wrote nothing more and knows nothing of how the run stands.
+ * drive wrote nothing more and knows nothing of how the run stands. `isClosed`:
+ * no other has taken it; the host was closed and left the run open.
  *
  * @category models
  * @since 0.1.0
@@ -32,7 +33,7 @@ export type DriveEnd =
     readonly pending: ReadonlyArray<PendingInterrupt>
   }
   | { readonly _tag: "Failed"; readonly failure: Failure; readonly usage: RunUsage }
-  | { readonly _tag: "Lost" }
+  | { readonly _tag: "Lost"; readonly isClosed: boolean }
 
 /**
  * A run to drive: its identity, its loop, and what the loop may run for.

@@ -270,7 +270,10 @@ describe("PromiseRuntime.close", () => {
         const running = thrownBy(agent.run("Go", { threadId: "t" }))
         await new Promise((resolve) => setTimeout(resolve, 10))
         await first.close()
-        assert.instanceOf(await running, RunError.RunError)
+        assert.deepStrictEqual(
+          await running,
+          new RunError.RunError({ reason: { _tag: "IncompleteRun", threadId: "t" } })
+        )
 
         await using second = process()
         const again = await second.build(clerk)

@@ -1,10 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { AgentBuilder, type RunStore, TypedAgent } from "@mandate/core"
-import { type Script, ScriptedModel, Step, TestRuntime } from "@mandate/testing"
+import { Script, ScriptedModel, Step, TestRuntime } from "@mandate/testing"
 import { Effect, Fiber, Layer, Schema } from "effect"
 import * as Tool from "effect/ai/Tool"
 import * as Toolkit from "effect/ai/Toolkit"
 import { backings } from "../support/Backings.ts"
+import * as Waiting from "../support/Waiting.ts"
 
 const tools = Toolkit.make(Tool.make("work", { success: Schema.String }), Tool.make("wait", { success: Schema.String }))
 const family = (ran: Array<string>) => {
@@ -80,6 +81,56 @@ describe.each(backings)("recover by force, in $name", ({ make, pass }) => {
         assert.deepStrictEqual(ran, ["work", "work", "wait"])
       }).pipe(Effect.provide(process(store, model, "one")))
     }))
+
+  const ends = [
+    ["waits for a person", [Step.call("pay")], { status: "Suspended", pending: ["1.0:approval0"] }],
+    ["has failed", [Step.fail("authentication")], { reason: "ModelFailed" }],
+    ["has ended", [Step.text("done")], { status: "Completed" }],
+    ["is being driven", [Step.hang()], { reason: "ThreadBusy" }]
+  ] as const
+
+  it.effect.each(ends)(
+    "gives whoever waited for the former drive how the run %s",
+    ([_, steps, expected]) =>
+      Effect.gen(function*() {
+        const store = yield* make
+        const model = yield* ScriptedModel.make({ top: Script.optional([Step.call("stall"), ...steps]) })
+        const stalled = Toolkit.make(Tool.make("stall", { success: Schema.String }), Waiting.gated("pay", {}))
+        let stalls = 0
+        const agent = AgentBuilder.make("top").withTools(stalled, {
+          stall: () => Effect.suspend(() => Effect.as(stalls++ === 0 ? Effect.sleep("1 minute") : Effect.void, "")),
+          pay: () => Effect.succeed("paid")
+        })
+        const waiting = yield* Effect.forkChild(
+          Effect.flatMap(
+            agent.build(),
+            (built) => Effect.flatMap(built.start("Go", { threadId: "t" }), (handle) => handle.await)
+          ).pipe(
+            Effect.match({
+              onFailure: (error) => ({ reason: error._tag === "RunError" ? error.reason._tag : error._tag }),
+              onSuccess: ({ status }) =>
+                status._tag === "Suspended"
+                  ? { status: status._tag, pending: status.pending.map(({ id }) => id) }
+                  : { status: status._tag }
+            }),
+            Effect.provide(process(store, model, "one"))
+          )
+        )
+        yield* pass("1 second")
+        const recovering = yield* Effect.forkChild(
+          Effect.flatMap(
+            agent.build(),
+            (built) => Effect.andThen(Effect.exit(built.recover("t", { force: true })), Effect.never)
+          ).pipe(
+            Effect.provide(process(store, model, "two"))
+          )
+        )
+        yield* pass("2 minutes")
+
+        assert.deepStrictEqual<unknown>(yield* Fiber.join(waiting), expected)
+        yield* Fiber.interrupt(recovering)
+      })
+  )
 
   it.effect("changes nothing where there is nothing to recover", () =>
     Effect.gen(function*() {
