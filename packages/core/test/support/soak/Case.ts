@@ -2,13 +2,16 @@
  * One case of the soak: a family of agents with the scripts of their models,
  * and what befalls a run of it. Plain data, so that it can be read.
  */
-import type { Budget, ChildFailure, DelegationConfig, ModelError } from "@mandate/core"
+import type { Budget, ChildFailure, DelegationConfig, ModelError, TreeBudget } from "@mandate/core"
 
 export interface Case {
   readonly seed: number
   readonly store: "memory" | "SQLite"
   readonly face: "Agent" | "BoundAgent"
   readonly root: AgentPlan
+
+  /** What all runs may spend together. */
+  readonly tree: TreeBudget.TreeBudget
 
   /** Whether each act has a process of its own, or only the one after a crash. */
   readonly restarts: boolean
@@ -38,6 +41,9 @@ export interface AgentPlan {
   readonly retries: number
   readonly budget: Budget.Budget
   readonly policy: ChildFailure.ChildFailurePolicy
+
+  /** Names of the tools before which a run stops. */
+  readonly breakpoints: ReadonlyArray<string>
 
   /** Characters of the answer that ends a script. */
   readonly size: number
@@ -82,6 +88,7 @@ export const format = (self: Case): string =>
     `case ${self.seed}: ${self.face} over ${self.store}, ${
       self.restarts ? "a process for each act" : "one process until it dies"
     }, answers ${Math.round(self.partial * 100)} % in part`,
+    ...(Object.keys(self.tree).length === 0 ? [] : [`  the tree may spend ${JSON.stringify(self.tree)}`]),
     ...self.crashes.map(({ act, write }) => `  act ${act} dies after write ${write}`),
     ...(self.cancel === undefined ? [] : [
       `  act ${self.cancel.act} cancels the ${self.cancel.target} from ${self.cancel.from}, ${
@@ -99,7 +106,8 @@ const formatAgent = (agent: AgentPlan, indent: string): ReadonlyArray<string> =>
       reasks: agent.reasks,
       retries: agent.retries,
       ...agent.budget,
-      ...agent.policy
+      ...agent.policy,
+      ...(agent.breakpoints.length === 0 ? {} : { breakpoints: agent.breakpoints.join(" ") })
     }).replaceAll("\"", "")
   }`,
   ...agent.scripts.flatMap((script, index) => [

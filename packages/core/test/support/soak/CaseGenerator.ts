@@ -2,6 +2,7 @@
 import type { AgentPlan, CancelPlan, Case } from "./Case.ts"
 import * as Random from "./Random.ts"
 import * as ScriptGenerator from "./ScriptGenerator.ts"
+import * as SoakTools from "./SoakTools.ts"
 
 export const make = (seed: number): Case => {
   const random = Random.make(seed)
@@ -12,6 +13,13 @@ export const make = (seed: number): Case => {
     store: random.pick(["memory", "SQLite"]),
     face: random.chance(0.75) ? "Agent" : "BoundAgent",
     root,
+    tree: random.chance(0.15)
+      ? defined({
+        maxTokens: random.weighted([[1, undefined], [1, random.int(30, 200)]]),
+        maxToolCalls: random.weighted([[2, undefined], [1, random.int(2, 15)]]),
+        maxChildRuns: random.weighted([[1, undefined], [1, random.int(1, 5)]])
+      })
+      : {},
     restarts: random.chance(0.6),
     partial: random.weighted([[2, 0], [3, 0.5], [3, 0.9]]),
     crashes: random.chance(0.6)
@@ -82,11 +90,16 @@ const agent = (random: Random.Random, { below, depth, id, isTight, level }: Plac
       modelFailed: random.weighted([[3, undefined], [1, "tool-error" as const], [1, "fail-run" as const]]),
       toolFatal: random.weighted([[2, undefined], [1, "tool-error" as const], [1, "fail-run" as const]])
     }),
+    breakpoints: random.chance(0.15)
+      ? [random.pick([...SoakTools.names, ...subagents.map(taskTool)])]
+      : [],
     size: random.weighted([[4, 1], [1, random.int(100, 500)]]),
     scripts: random.many(1, 2, () => ScriptGenerator.make(random, { kind, level, isLeaf: below === 0, subagents })),
     subagents
   }
 }
+
+const taskTool = ({ id, kind }: AgentPlan): string => kind === "text" ? "task" : `task_${id}`
 
 type Defined<A> = { readonly [K in keyof A]?: Exclude<A[K], undefined> }
 

@@ -10,6 +10,7 @@ export const check = (facts: Facts): ReadonlyArray<string> => [
     ...steps(run),
     ...budgets(run)
   ]),
+  ...tree(facts),
   ...concurrency(facts),
   ...retention(facts)
 ]
@@ -66,6 +67,24 @@ const budgets = (run: RunFacts): ReadonlyArray<string> => {
     if (tokens <= maxTokens) continue
     if (run.asked.some((asked) => asked.at > at)) problems.push(`${run.runId} went on with ${tokens} of ${maxTokens}`)
     if (resultSteps(run).includes(event.step)) problems.push(`${run.runId} ran calls over its tokens`)
+  }
+  return problems
+}
+
+// Responses that were asked for when the tokens ran out are let come.
+const tree = ({ entries, events, plan, runs }: Facts): ReadonlyArray<string> => {
+  const { maxChildRuns = Infinity, maxTokens = Infinity, maxToolCalls = Infinity } = plan.tree
+  const children = runs.size - 1
+  const calls = [...runs.values()].reduce((sum, run) => sum + resultSteps(run).length, 0)
+  const problems: Array<string> = []
+  if (children > maxChildRuns) problems.push(`the tree started ${children} child runs of ${maxChildRuns}`)
+  if (calls > maxToolCalls) problems.push(`the tree made ${calls} tool calls of ${maxToolCalls}`)
+  let tokens = 0
+  for (const { at, event } of events) {
+    if (event._tag !== "ModelCallCompleted") continue
+    tokens += event.usage.inputTokens + event.usage.outputTokens
+    const later = entries.slice(at).filter((entry) => entry._tag === "Asked")
+    if (tokens > maxTokens && later.length > 0) problems.push(`the tree went on with ${tokens} tokens of ${maxTokens}`)
   }
   return problems
 }

@@ -37,7 +37,11 @@ const executions = (run: RunFacts, facts: Facts): ReadonlyArray<string> => {
         ...when((run.records.get(`t/${callKey}`)?.at ?? at) < at, `${what} ran after its record`),
         ...when(SoakTools.gated.has(tool) && !isApproved(answers, args, run, callKey), `${what} ran unapproved`),
         ...when(
-          SoakTools.atMostOnce.has(tool) && entered > 1 + answers.filter(({ kind }) => kind !== "approval").length,
+          run.agent.breakpoints.includes(tool) && !answers.some(({ kind }) => kind === "breakpoint"),
+          `${what} ran before it was told to proceed`
+        ),
+        ...when(
+          SoakTools.atMostOnce.has(tool) && entered > 1 + answers.filter(({ kind }) => reenters.has(kind)).length,
           `${what} ran ${entered} times`
         )
       ]
@@ -52,6 +56,9 @@ const executions = (run: RunFacts, facts: Facts): ReadonlyArray<string> => {
     })
   ]
 }
+
+// A call is entered again with an answer to its question, and where a person says that it may run again.
+const reenters = new Set(["question", "uncertain"])
 
 const answersOf = (run: RunFacts, callKey: string) =>
   [...run.records].flatMap(([key, { at, json }]) => {

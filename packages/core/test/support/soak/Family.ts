@@ -29,17 +29,17 @@ export const bind = (
   if (plan.face === "Agent") {
     const agent = configured(AgentBuilder.make(root.id), root, handlers)
     return root.kind === "text"
-      ? Effect.map(agent.build(), (built) => face(built, "Go"))
-      : Effect.map(agent.withOutput(Report).build(), (built) => face(built, "Go"))
+      ? Effect.map(agent.build(), (built) => face(plan, built, "Go"))
+      : Effect.map(agent.withOutput(Report).build(), (built) => face(plan, built, "Go"))
   }
   return root.kind === "text"
-    ? Effect.map(textAgent(root, handlers).bind(), (bound) => face(bound, { description: "Go" }))
-    : Effect.map(typedAgent(root, handlers).bind(), (bound) => face(bound, { topic: "Go" }))
+    ? Effect.map(textAgent(root, handlers).bind(), (bound) => face(plan, bound, { description: "Go" }))
+    : Effect.map(typedAgent(root, handlers).bind(), (bound) => face(plan, bound, { topic: "Go" }))
 }
 
-const face = <I, A, O>(runs: Runs.Runs<I, A, O>, input: I): Face => ({
+const face = <I, A, O>({ tree }: Case, runs: Runs.Runs<I, A, O>, input: I): Face => ({
   ...runs,
-  run: (threadId) => runs.run(input, { threadId })
+  run: (threadId) => runs.run(input, { threadId, treeBudget: tree })
 })
 
 type Handlers = ReturnType<typeof SoakTools.handlers>
@@ -71,6 +71,7 @@ interface Definition<Self> {
   readonly withRetry: (schedule: Schedule.Schedule<unknown>) => Self
   readonly withBudget: (budget: AgentPlan["budget"]) => Self
   readonly withChildFailure: (policy: AgentPlan["policy"]) => Self
+  readonly withBreakpoints: (breakpoints: AgentPlan["breakpoints"]) => Self
 }
 
 const configured = <Self extends Definition<Self>>(definition: Self, plan: AgentPlan, handlers: Handlers): Self =>
@@ -81,3 +82,4 @@ const configured = <Self extends Definition<Self>>(definition: Self, plan: Agent
     .withRetry(Schedule.recurs(plan.retries))
     .withBudget(plan.budget)
     .withChildFailure(plan.policy)
+    .withBreakpoints(plan.breakpoints)

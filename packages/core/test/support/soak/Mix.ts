@@ -78,14 +78,29 @@ const traits = [
   { name: "refuses a report too large", holds: (facts: Facts) => gave(facts, "ReportTooLarge") },
   { name: "reaches a step limit", holds: (facts: Facts) => ended(facts, "StepLimitReached") },
   { name: "exceeds a budget", holds: (facts: Facts) => ended(facts, "BudgetExceeded") },
+  { name: "exceeds the budget of the tree", holds: exceedsTree },
   { name: "is blocked", holds: (facts: Facts) => ended(facts, "Blocked") },
   { name: "gives no valid report", holds: (facts: Facts) => ended(facts, "InvalidReport") },
+  {
+    name: "stops at a breakpoint",
+    holds: (facts: Facts) =>
+      tagged(facts, "Saw").some(({ pending }) => pending.some(({ request }) => request._tag === "Breakpoint"))
+  },
   {
     name: "is uncertain of a call",
     holds: (facts: Facts) =>
       tagged(facts, "Saw").some(({ pending }) => pending.some(({ request }) => request._tag === "Uncertain"))
   }
 ] as const
+
+// What is over a budget of its own would be so without the tree's.
+function exceedsTree(facts: Facts): boolean {
+  return gave(facts, "TreeBudgetExceeded") ||
+    runsOf(facts).some(({ agent, settled }) =>
+      Object.keys(agent.budget).length === 0 &&
+      settled.some(({ outcome }) => JSON.parse(outcome)._tag === "BudgetExceeded")
+    )
+}
 
 const isCompletedChild = ({ row, settled }: RunFacts): boolean =>
   row.parentRunId !== null && settled.some(({ outcome }) => JSON.parse(outcome)._tag === "Completed")

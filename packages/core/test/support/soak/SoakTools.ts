@@ -48,6 +48,17 @@ const Break = Tool.make("break", {
 
 export const toolkit = Toolkit.make(Note, Pay, Ask, Fire, Launch, Survey, Break)
 
+/** Names of all tools. */
+export const names: readonly [string, ...ReadonlyArray<string>] = [
+  Note.name,
+  Pay.name,
+  Ask.name,
+  Fire.name,
+  Launch.name,
+  Survey.name,
+  Break.name
+]
+
 /** Names of the tools that only run after an approval. */
 export const gated: ReadonlySet<string> = new Set([Pay.name, Launch.name])
 
