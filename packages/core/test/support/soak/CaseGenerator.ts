@@ -83,7 +83,8 @@ const agent = (random: Random.Random, { below, depth, id, isTight, level }: Plac
     retries: random.int(0, 2),
     budget: defined({
       maxTokens: random.weighted([[often(5), undefined], [1, random.int(15, 90)]]),
-      maxToolCalls: random.weighted([[often(8), undefined], [1, random.int(1, 8)]])
+      maxToolCalls: random.weighted([[often(8), undefined], [1, random.int(1, 8)]]),
+      timeout: random.weighted([[often(4), undefined], [1, random.int(2, 40)]])
     }),
     policy: defined({
       refused: random.weighted([[3, undefined], [1, "tool-error" as const], [1, "fail-run" as const]]),

@@ -18,7 +18,7 @@ export const check = (facts: Facts): ReadonlyArray<string> => [
 const depth = (run: RunFacts, facts: Facts): ReadonlyArray<string> => {
   const own = run.agent.bounds.maxDepth
   const parent = facts.runs.get(run.row.parentRunId ?? "")
-  const left = parent === undefined ? own ?? 1 : Math.min(parent.row.depthLeft - 1, own ?? Number.POSITIVE_INFINITY)
+  const left = parent === undefined ? own ?? 1 : Math.min(parent.row.depthLeft - 1, own ?? Infinity)
   const depth = parent === undefined ? 0 : parent.row.depth + 1
   return run.row.depth === depth && run.row.depthLeft === left && left >= 0
     ? []
@@ -58,9 +58,12 @@ const steps = (run: RunFacts): ReadonlyArray<string> => {
 }
 
 const budgets = (run: RunFacts): ReadonlyArray<string> => {
-  const { maxTokens = Number.POSITIVE_INFINITY, maxToolCalls = Number.POSITIVE_INFINITY } = run.agent.budget
+  const { maxTokens = Infinity, maxToolCalls = Infinity, timeout = Infinity } = run.agent.budget
   const problems: Array<string> = []
   if (resultSteps(run).length > maxToolCalls) problems.push(`${run.runId} made more than ${maxToolCalls} tool calls`)
+  for (const { activeMillis } of run.settled) {
+    if (activeMillis > Number(timeout)) problems.push(`${run.runId} was active for ${activeMillis} ms of ${timeout}`)
+  }
   let tokens = 0
   for (const { at, event } of eventsOf(run, "ModelCallCompleted")) {
     tokens += event.usage.inputTokens + event.usage.outputTokens

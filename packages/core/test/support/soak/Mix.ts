@@ -78,6 +78,11 @@ const traits = [
   { name: "refuses a report too large", holds: (facts: Facts) => gave(facts, "ReportTooLarge") },
   { name: "reaches a step limit", holds: (facts: Facts) => ended(facts, "StepLimitReached") },
   { name: "exceeds a budget", holds: (facts: Facts) => ended(facts, "BudgetExceeded") },
+  {
+    name: "runs out of time",
+    holds: (facts: Facts) =>
+      runsOf(facts).some(({ settled }) => settled.some(({ outcome }) => JSON.parse(outcome).limit === "time"))
+  },
   { name: "exceeds the budget of the tree", holds: exceedsTree },
   { name: "is blocked", holds: (facts: Facts) => ended(facts, "Blocked") },
   { name: "gives no valid report", holds: (facts: Facts) => ended(facts, "InvalidReport") },
