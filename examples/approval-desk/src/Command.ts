@@ -46,16 +46,13 @@ const perform = Effect.fnUntraced(function*(act: Exclude<Options.Act, { readonly
         yield* Show.standing(standing)
         return yield* complain(nothingDone, `Nothing waits under ${shown(act.answer.id)}, or under any other id.`)
       }
-      const { pending } = standing.status
       return yield* Case.answer(desk, act.answer).pipe(
         Effect.flatMap(Show.standing),
         Effect.as(done),
-        Effect.catchReason("RunError", "UnknownInterrupt", () =>
+        Effect.catchReason("RunError", "UnknownInterrupt", ({ pending }) =>
           complain(
             nothingDone,
-            [`Nothing waits under ${shown(act.answer.id)}. These wait:`, ...pending.map(({ id }) => `  ${id}`)].join(
-              "\n"
-            )
+            [`Nothing waits under ${shown(act.answer.id)}. These wait:`, ...pending.map((id) => `  ${id}`)].join("\n")
           ))
       )
     }

@@ -93,7 +93,7 @@ const match = (
     byId.delete(answer.id)
   }
   return unknown.length > 0
-    ? RunFailure.fail({ _tag: "UnknownInterrupt", threadId, ids: unknown })
+    ? RunFailure.fail({ _tag: "UnknownInterrupt", threadId, ids: unknown, pending: pending.map(({ id }) => id) })
     : Effect.succeed(pairs)
 }
 

@@ -30,7 +30,8 @@ const reason = <const Tag extends string, const Fields extends Schema.Struct.Fie
  * - `NothingToRecover`: the thread has no run that needs recovery
  * - `UnknownThread`: the store has no such thread
  * - `ChildThread`: the thread belongs to a child; use its root
- * - `UnknownInterrupt`: no pending interrupt has these ids
+ * - `UnknownInterrupt`: no pending interrupt has these `ids`, or it is answered
+ *   twice; `pending` is what the thread waits on
  * - `InvalidAnswer`: an answer does not match what was asked
  * - `InvalidInput`: the input, thread id or budget of the call is not valid
  * - `AgentChanged`: the run was started by another shape of the agent
@@ -51,7 +52,7 @@ export const RunErrorReason = Schema.Union([
   reason("NothingToRecover", on),
   reason("UnknownThread", on),
   reason("ChildThread", on),
-  reason("UnknownInterrupt", { ...on, ids: Schema.Array(Schema.String) }),
+  reason("UnknownInterrupt", { ...on, ids: Schema.Array(Schema.String), pending: Schema.Array(Schema.String) }),
   reason("InvalidAnswer", { ...on, id: Schema.String, issues: Schema.Array(Schema.String) }),
   reason("InvalidInput", { field: Schema.String, issues: Schema.Array(Schema.String) }),
   reason("AgentChanged", { ...on, differences: Schema.Array(Schema.String) }),
@@ -110,7 +111,7 @@ const describe = (reason: RunErrorReason): string => {
     case "ChildThread":
       return `The thread "${reason.threadId}" belongs to a child; use the thread of its root`
     case "UnknownInterrupt":
-      return `The thread "${reason.threadId}" does not wait on ${reason.ids.join(", ")}`
+      return unknownInterrupt(reason)
     case "InvalidAnswer":
       return `The answer to "${reason.id}" is not valid: ${reason.issues.join("; ")}`
     case "InvalidInput":
@@ -134,4 +135,13 @@ const describe = (reason: RunErrorReason): string => {
     case "Defect":
       return `The run of the thread "${reason.threadId}" failed by a bug in ${reason.where}; see the log`
   }
+}
+
+const unknownInterrupt = (
+  { ids, pending, threadId }: Extract<RunErrorReason, { _tag: "UnknownInterrupt" }>
+): string => {
+  const unknown = ids.filter((id) => !pending.includes(id))
+  return unknown.length === 0
+    ? `The thread "${threadId}" waits once on ${ids.join(", ")}, and more than one answer was given`
+    : `The thread "${threadId}" does not wait on ${unknown.join(", ")}; it waits on ${pending.join(", ") || "nothing"}`
 }

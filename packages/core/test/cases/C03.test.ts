@@ -144,11 +144,23 @@ describe.each(backings)("C03 Children that wait at once, in $name", ({ place }) 
         next(Effect.flatMap(artist.bind(), (bound) => Effect.flip(bound.resume("t", answers))))
 
       const known = Answer.approve("0.0:approval0")
-      assert.deepStrictEqual(
-        (yield* refused(known, Answer.approve("0.0:child~0.0:approval0"))).reason._tag,
-        "UnknownInterrupt"
+      const unknown = yield* refused(known, Answer.approve("0.0:child~0.0:approval0"))
+      assert.deepStrictEqual(unknown.reason, {
+        _tag: "UnknownInterrupt",
+        threadId: "t",
+        ids: ["0.0:child~0.0:approval0"],
+        pending: ["0.0:approval0", "0.1:approval0"]
+      })
+      assert.strictEqual(
+        unknown.message,
+        "The thread \"t\" does not wait on 0.0:child~0.0:approval0; it waits on 0.0:approval0, 0.1:approval0"
       )
-      assert.deepStrictEqual((yield* refused(known, known)).reason._tag, "UnknownInterrupt")
+      const twice = yield* refused(known, known)
+      assert.deepStrictEqual(twice.reason._tag, "UnknownInterrupt")
+      assert.strictEqual(
+        twice.message,
+        "The thread \"t\" waits once on 0.0:approval0, and more than one answer was given"
+      )
       assert.deepStrictEqual((yield* refused()).reason._tag, "InvalidInput")
       assert.deepStrictEqual(
         (yield* refused(known, Answer.replyUnknown("0.1:approval0", 1))).reason._tag,
