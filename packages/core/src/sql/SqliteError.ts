@@ -49,10 +49,13 @@ export class SqliteError extends Schema.TaggedError<SqliteError>("~mandate/Sqlit
   }
 }
 
+// SQLite's own words for a missing folder or a lock: they quote nothing of what is in the file.
+const causeText = (cause: unknown): string => cause instanceof Error ? cause.message : String(cause)
+
 const says = {
   NotADatabase: () => "is not a SQLite database, or is damaged",
   OtherDatabase: () => "is a SQLite database of another program",
   NewerFormat: ({ found, known }: { readonly found: number; readonly known: number }) =>
     `has format ${found}, written by a newer version of @mandate/core; this one reads up to ${known}`,
-  CannotOpen: () => "cannot be opened"
+  CannotOpen: ({ cause }: { readonly cause: unknown }) => `cannot be opened: ${causeText(cause)}`
 }

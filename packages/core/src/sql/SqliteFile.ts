@@ -45,8 +45,9 @@ const prepare = (
   const refusal = refusalOf(db)
   if (refusal !== undefined) return refusal
   const mode = switchToWal(db, busyMillis)
-  if (mode !== "wal" && mode !== "memory") {
-    return { _tag: "CannotOpen", cause: `the journal mode is ${mode}; it has to be wal` }
+  if (Result.isFailure(mode)) return reasonOf(mode.failure)
+  if (mode.success !== "wal" && mode.success !== "memory") {
+    return { _tag: "CannotOpen", cause: `the journal mode is ${mode.success}; it has to be wal` }
   }
   db.exec(`PRAGMA synchronous = ${synchronous}; PRAGMA cache_size = -${cacheKibibytes}`)
   return format(db) === migrations.length ? undefined : migrate(db)
@@ -85,7 +86,7 @@ const format = (db: DatabaseSync): number =>
 const numberOf = (db: DatabaseSync, query: string): number => Number(Object.values(db.prepare(query).get() ?? {})[0])
 
 // SQLite often does not wait for its lock here, since two processes that switch at once could wait for each other.
-const switchToWal = (db: DatabaseSync, busyMillis: number): unknown => {
+const switchToWal = (db: DatabaseSync, busyMillis: number): Result.Result<unknown, unknown> => {
   const last = performance.now() + busyMillis
   const attempt = () => Result.try(() => db.prepare("PRAGMA journal_mode = WAL").get()?.["journal_mode"])
   let mode = attempt()
@@ -93,7 +94,7 @@ const switchToWal = (db: DatabaseSync, busyMillis: number): unknown => {
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pauseMillis)
     mode = attempt()
   }
-  return Result.isSuccess(mode) ? mode.success : String(mode.failure)
+  return mode
 }
 
 const cacheKibibytes = 4096

@@ -95,13 +95,18 @@ describe("a SQLite file", () => {
       assert.strictEqual(error.reason._tag, "CannotOpen")
     }).pipe(Effect.scoped))
 
-  for (const [title, name] of [["without a name", ""], ["in a folder that is not there", "/nowhere/at/all/runs.db"]]) {
-    it.effect(`${title} cannot be opened`, () =>
+  for (
+    const [title, name, why] of [
+      ["without a name", "", "the name is empty"],
+      ["in a folder that is not there", "/nowhere/at/all/runs.db", "unable to open database file"]
+    ] as const
+  ) {
+    it.effect(`${title} cannot be opened, and says why`, () =>
       Effect.gen(function*() {
-        const error = yield* Effect.flip(open(name!))
+        const error = yield* Effect.flip(open(name))
 
         assert.strictEqual(error.reason._tag, "CannotOpen")
-        assert.strictEqual(error.message, `The file "${name}" cannot be opened`)
+        assert.strictEqual(error.message, `The file "${name}" cannot be opened: ${why}`)
       }))
   }
 
@@ -116,6 +121,7 @@ describe("a SQLite file", () => {
       yield* open(filename)
 
       assert.strictEqual(error.reason._tag, "CannotOpen")
+      assert.strictEqual(error.message, `The file "${filename}" cannot be opened: database is locked`)
     }).pipe(Effect.scoped))
 
   for (const [synchronous, level] of [["normal", 1], ["full", 2]] as const) {
