@@ -8,6 +8,7 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import * as OpenRun from "../loop/OpenRun.ts"
+import * as Pending from "../loop/Pending.ts"
 import * as RunFailure from "../run/RunFailure.ts"
 import * as StoredRun from "../run/StoredRun.ts"
 import type { CorruptRow } from "../service/CorruptRow.ts"
@@ -16,6 +17,7 @@ import type { ListedThread, RunRow } from "../service/RunRow.ts"
 import * as Bound from "../values/Bound.ts"
 import type { ParentCall } from "../values/ChildRun.ts"
 import * as Ids from "../values/Ids.ts"
+import type { PendingInterrupt } from "../values/Interrupt.ts"
 import type { RunError } from "../values/RunError.ts"
 import type { RunState } from "../values/RunOutcome.ts"
 import type { RunUsage } from "../values/Usage.ts"
@@ -68,6 +70,23 @@ export interface ThreadSummary {
   readonly isHeld: boolean
   readonly startedAt: number
   readonly stoppedAt?: number
+  readonly tenant?: string
+}
+
+/**
+ * What a thread waits on: one interrupt, and where to answer it.
+ *
+ * **Details**
+ *
+ * `threadId` is the one to `resume`, by the agent `agentId`. `run` and
+ * `agentPath` name the run that asked, which may be far below.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface WaitingInterrupt extends PendingInterrupt {
+  readonly threadId: Ids.ThreadId
+  readonly agentId: string
   readonly tenant?: string
 }
 
@@ -144,6 +163,37 @@ export const all = (filter: ThreadFilter = {}): Stream.Stream<ThreadSummary, Run
     }))
 
 /**
+ * Lists what all suspended threads wait on, in the order of their ids and of
+ * the calls that wait, whatever agents they are of and whatever process left
+ * them.
+ *
+ * **Details**
+ *
+ * `limit` is how many threads are read at a time. A thread that cannot be read
+ * is left out, and a warning in the log names it: it would hide all others.
+ *
+ * **Example** (An inbox)
+ *
+ * ```ts
+ * import { Threads } from "@mandate/core"
+ * import { Effect, Stream } from "effect"
+ *
+ * export const inbox = Effect.map(Stream.runCollect(Threads.pending()), (waiting) =>
+ *   waiting.map(({ agentPath, id, threadId }) => `${threadId} ${id}, for ${agentPath.join(" > ")}`))
+ * ```
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const pending = (
+  filter: Omit<ThreadFilter, "states"> = {}
+): Stream.Stream<WaitingInterrupt, RunError, Mandate> =>
+  all({ ...filter, states: ["Suspended"] }).pipe(
+    Stream.mapEffect(waitingOn),
+    Stream.flattenIterable
+  )
+
+/**
  * Lists the runs of a thread, oldest first, each followed by the runs that were
  * delegated from it and are kept.
  *
@@ -167,6 +217,26 @@ export const runs = Effect.fnUntraced(function*(
   )
   return (yield* Effect.forEach(rows, below)).flat()
 })
+
+const waitingOn = Effect.fnUntraced(
+  function*(
+    { agentId, runId, tenant, threadId }: ThreadSummary
+  ): Effect.fn.Return<ReadonlyArray<WaitingInterrupt>, RunError, Mandate> {
+    const { store } = yield* Mandate
+    const interrupts = yield* RunFailure.fromStore(threadId)(Pending.list(store, runId))
+    return interrupts.map((interrupt) => ({
+      ...interrupt,
+      threadId,
+      agentId,
+      ...(tenant === undefined ? {} : { tenant })
+    }))
+  },
+  Effect.catchReason(
+    "RunError",
+    "CorruptRun",
+    (reason) => Effect.as(Effect.logWarning("What a thread waits on cannot be read", reason), [])
+  )
+)
 
 const defaultLimit = 100
 const maxLimit = 1000

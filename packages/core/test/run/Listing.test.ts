@@ -10,6 +10,9 @@ import * as Waiting from "../support/Waiting.ts"
 const pay = Toolkit.make(Waiting.gated("pay", {}))
 const clerk = AgentBuilder.make("clerk").withTools(pay, { pay: () => Effect.succeed("paid") })
 const scout = TypedAgent.text("scout", { description: "Scouts" })
+const cashier = TypedAgent.text("cashier", { description: "Pays" })
+  .withTools(pay, { pay: () => Effect.succeed("paid") })
+const chief = AgentBuilder.make("chief").withSubagents([cashier])
 const lead = AgentBuilder.make("lead").withSubagents([scout])
 
 const run = (agent: AgentBuilder.AgentBuilder<unknown>, threadId: string, config: RunConfig.RunConfig = {}) =>
@@ -140,6 +143,40 @@ describe.each(backings)("threads, in $name", ({ make }) => {
       ])
       const refused = yield* Effect.flip(next(Threads.list({ stoppedBefore: Number.NaN })))
       assert.include(refused.message, "stoppedBefore must be a number of milliseconds, not NaN")
+    }))
+
+  it.effect("tell what waits for people, over all of them, at every depth, and until it is answered", () =>
+    Effect.gen(function*() {
+      const { next } = yield* Waiting.processes(yield* make, {
+        clerk: Script.optional(Script.each([Step.calls(Step.call("pay"), Step.call("pay")), Step.text("done")])),
+        cashier: Script.optional([Step.call("pay"), Step.text("done")]),
+        chief: Script.optional([Step.textTask("cashier", "Pay"), Step.text("done")])
+      })
+      yield* next(run(clerk, "b", { tenant: "acme" }))
+      yield* next(run(chief, "a"))
+      const waiting = (filter?: Parameters<typeof Threads.pending>[0]) =>
+        Effect.map(
+          next(Stream.runCollect(Threads.pending(filter))),
+          (found) =>
+            found.map(({ agentId, agentPath, id, request, run, tenant, threadId }) =>
+              [threadId, agentId, tenant ?? "-", id, agentPath.join(">"), request._tag, run.threadId].join(" ")
+            )
+        )
+      const all = [
+        "a chief - 0.0:child~0.0:approval0 chief>cashier Approval a#0/0.0",
+        "b clerk acme 0.0:approval0 clerk Approval b",
+        "b clerk acme 0.1:approval0 clerk Approval b"
+      ]
+
+      assert.deepStrictEqual(yield* waiting(), all)
+      assert.deepStrictEqual(yield* waiting({ limit: 1 }), all)
+      assert.deepStrictEqual(yield* waiting({ tenant: "acme" }), all.slice(1))
+      assert.deepStrictEqual(yield* waiting({ agentId: "chief" }), all.slice(0, 1))
+      assert.deepStrictEqual(yield* waiting({ after: "b" }), [])
+      yield* next(Effect.flatMap(clerk.build(), (agent) => agent.resume("b", [Answer.approve("0.0:approval0")])))
+      assert.deepStrictEqual(yield* waiting(), [all[0], all[2]])
+      yield* next(Effect.flatMap(chief.build(), (agent) => agent.cancel("a")))
+      assert.deepStrictEqual(yield* waiting(), all.slice(2))
     }))
 
   it.effect("belong to the tenant of their first run, and to no other", () =>

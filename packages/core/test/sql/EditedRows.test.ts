@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { AgentBuilder, Answer, type RunError, Threads } from "@mandate/core"
 import { SqliteRunStore } from "@mandate/core/sqlite"
 import { Script, Step } from "@mandate/testing"
-import { Effect } from "effect"
+import { Effect, Logger, Stream } from "effect"
 import * as Toolkit from "effect/ai/Toolkit"
 import { DatabaseSync } from "node:sqlite"
 import * as SqliteFiles from "../support/SqliteFiles.ts"
@@ -93,5 +93,29 @@ describe("a SQLite file that was edited by hand", () => {
         "b Suspended"
       ])
       assert.deepStrictEqual((yield* next(Threads.list())).map(({ threadId }) => String(threadId)), ["b"])
+    }))
+
+  it.effect("hides nothing that other threads wait on, and is named in the log", () =>
+    Effect.gen(function*() {
+      const filename = yield* SqliteFiles.path
+      const store = yield* SqliteRunStore.make({ filename })
+      const { next } = yield* Waiting.processes(store, { clerk: Script.each([Step.calls(Step.call("pay"))]) })
+      yield* next(Effect.flatMap(clerk.build(), (agent) =>
+        Effect.all([agent.run("Go", { threadId: "a" }), agent.run("Go", { threadId: "b" })])))
+      const db = new DatabaseSync(filename)
+      db.exec("UPDATE records SET json = substr(json, 1, 20) WHERE key = 'm/0' AND run = 1")
+      db.close()
+      const logged: Array<unknown> = []
+      const logger = Logger.make(({ logLevel, message }) =>
+        logged.push([logLevel, message])
+      )
+      const waiting = yield* next(Stream.runCollect(Threads.pending())).pipe(Effect.provide(Logger.layer([logger])))
+
+      assert.deepStrictEqual(waiting.map(({ id, threadId }) => `${threadId} ${id}`), ["b 0.0:approval0"])
+      assert.include(
+        JSON.stringify(logged),
+        "\"Warn\",[\"What a thread waits on cannot be read\",{\"_tag\":\"CorruptRun\""
+      )
+      assert.include(JSON.stringify(logged), "\"threadId\":\"a\"")
     }))
 })
