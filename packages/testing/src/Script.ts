@@ -53,9 +53,10 @@ export type Answer = (
  *
  * **Details**
  *
- * An agent id with slashes falls back to its beginnings: a posture run of
- * `delegate/triage/s-1` takes `delegate/triage` if there is no script under
- * its whole id. Agents that share a script share its order of runs.
+ * The runs of a posture take the script under the posture's name. An agent id
+ * with slashes falls back to its beginnings: `desk/triage/1` takes
+ * `desk/triage` if there is no script under its whole id. Agents that share a
+ * script share its order of runs.
  *
  * @category models
  * @since 0.1.0
@@ -94,6 +95,22 @@ export const byInput = (choose: (input: string) => Steps | undefined): Script =>
 /**
  * A function that answers any number of calls of any run. It is asked again
  * when a step is asked for again, and it never leaves steps over.
+ *
+ * **When to use**
+ *
+ * Use it for a program of several processes, each with a model of its own: a
+ * run that goes on in another process asks for its later steps there, which
+ * lists of steps would begin anew. `call.step` says which one it is.
+ *
+ * **Example** (The same steps in every process)
+ *
+ * ```ts
+ * import { Script, Step } from "@mandate/testing"
+ *
+ * const steps = [Step.call("publish"), Step.text("done")]
+ *
+ * export const clerk = Script.program((_, call) => steps[call.step] ?? Step.text("nothing left to do"))
+ * ```
  *
  * @category constructors
  * @since 0.1.0

@@ -73,9 +73,12 @@ export class ScriptMismatch extends Schema.TaggedError<ScriptMismatch>("~mandate
 ) {
   override get message(): string {
     const lines = [...this.unscripted.map((call) => call.message), ...this.unused.map(formatUnused)]
-    return `The calls differ from the script:\n${lines.map((line) => `- ${line}`).join("\n")}`
+    const hint = this.unused.length === 0 ? "" : `\n${optionalHint}`
+    return `The calls differ from the script:\n${lines.map((line) => `- ${line}`).join("\n")}${hint}`
   }
 }
+
+const optionalHint = "Script.optional(script) allows steps to be left over; Script.program(answer) leaves none."
 
 const formatUnused = ({ agentId, left, run, runId, scripted }: UnusedSteps): string => {
   const started = runId === undefined ? "never started" : `"${runId}"`

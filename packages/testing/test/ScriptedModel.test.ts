@@ -98,14 +98,14 @@ describe("ScriptedModel", () => {
   it.effect("falls back to the beginnings of an agent id with slashes", () =>
     Effect.gen(function*() {
       const { client } = yield* ScriptedModel.make({
-        "delegate/triage": Script.runs([Step.call("find")], texts("second")),
-        "delegate/triage/s-3": texts("third")
+        "desk/triage": Script.runs([Step.call("find")], texts("second")),
+        "desk/triage/s-3": texts("third")
       })
-      const { parts: [part] } = yield* client.generate(asking("go"), at("delegate/triage/s-1", "a#0"))
+      const { parts: [part] } = yield* client.generate(asking("go"), at("desk/triage/s-1", "a#0"))
 
-      assert.deepInclude(part, { id: "call-delegate-triage-0-0-0" })
-      assert.strictEqual(yield* textOf(client, at("delegate/triage/s-2", "b#0")), "second")
-      assert.strictEqual(yield* textOf(client, at("delegate/triage/s-3", "c#0")), "third")
+      assert.deepInclude(part, { id: "call-desk-triage-0-0-0" })
+      assert.strictEqual(yield* textOf(client, at("desk/triage/s-2", "b#0")), "second")
+      assert.strictEqual(yield* textOf(client, at("desk/triage/s-3", "c#0")), "third")
     }))
 
   // C34
@@ -237,7 +237,8 @@ describe("ScriptedModel at the end of its scope", () => {
           "- Agent \"twin\", run 0 (\"t#2\"): 1 of 2 steps left over",
           "- Agent \"twin\", run 1 (\"t#3\"): 1 of 2 steps left over",
           "- Agent \"idle\", run 0 (never started): 1 of 1 steps left over",
-          "- Agent \"chooser\", run 0 (\"t#4\"): 1 of 2 steps left over"
+          "- Agent \"chooser\", run 0 (\"t#4\"): 1 of 2 steps left over",
+          "Script.optional(script) allows steps to be left over; Script.program(answer) leaves none."
         ].join("\n")
       )
     }))
