@@ -51,7 +51,7 @@ export const compilerOptions = {
   }
 } as const
 
-/** Compiles files of an application into a folder that is named after the module resolution. */
+/** Compiles files of an application, with declarations, into a folder that is named after the module resolution. */
 export const compile = (
   folder: string,
   resolution: keyof typeof compilerOptions,
@@ -63,6 +63,7 @@ export const compile = (
     lib: ["ES2023", "DOM"],
     types: [],
     strict: true,
+    declaration: true,
     skipLibCheck: false,
     outDir: resolution
   }

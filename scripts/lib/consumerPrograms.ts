@@ -22,6 +22,21 @@ declare module "json-schema" {
   export type JSONSchema7Definition = JSONSchema7 | boolean
 }
 `,
+  // Types that nobody wrote down: their declarations need names for what they are made of.
+  "inferred.ts": `
+import { AgentBuilder, DelegateRuntime, Threads, TypedAgent } from "@mandate/core"
+import { MandateSqlite } from "@mandate/core/sqlite"
+import { Script, ScriptedModel, StrictProvider } from "@mandate/testing"
+import { Effect, Schema } from "effect"
+const scribe = TypedAgent.make("scribe", { description: "Writes", input: Schema.String, report: Schema.String })
+export const bound = scribe.bind()
+export const agent = AgentBuilder.make("editor").withSubagents([scribe]).build()
+export const run = Effect.flatMap(agent, (editor) => editor.run("Write"))
+export const waiting = Threads.pending()
+export const delegated = DelegateRuntime.run({ posture: "reviewer", task: "Review" })
+export const runtime = MandateSqlite.layer({ filename: "runs.db" })
+export const models = StrictProvider.layer(ScriptedModel.layer({ scribe: Script.runs() }))
+`,
   "bind.js": `
 import { AgentBuilder, Mandate, ModelRegistry } from "@mandate/core"
 import { Effect } from "effect"
@@ -48,7 +63,7 @@ ${build("[researcher]")}`
 }
 
 /** What is compiled, beside the README's example. */
-export const compiled = ["everything.ts", "json-schema.d.ts"]
+export const compiled = ["everything.ts", "inferred.ts", "json-schema.d.ts"]
 
 /** Programs that must end well while there is one copy of effect. */
 export const sound = ["bind.js", "script.js", "library.js"]

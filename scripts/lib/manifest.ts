@@ -45,6 +45,12 @@ export const manifestFailures = (manifest: Manifest): ReadonlyArray<string> => {
 const published = ["**/*.js", "**/*.js.map", "**/*.d.ts"]
 
 /**
+ * Where compilers find the types that users let them infer. Without it they cannot name those in the declarations of
+ * users: what lies in a namespace of an entry point has no name from outside. There is nothing to load there.
+ */
+const inferred = { "./types/*": { types: "./*.d.ts" } }
+
+/**
  * The manifest of the `dist` folder, which is what npm packs: no source condition, no tools of the repository, and
  * paths from `dist`.
  */
@@ -56,14 +62,16 @@ export const publishedManifest = (manifest: Manifest): Readonly<Record<string, u
   ])
   return {
     ...kept,
-    exports: { ...Object.fromEntries(entries), "./package.json": "./package.json" },
+    exports: { ...Object.fromEntries(entries), ...inferred, "./package.json": "./package.json" },
     files: published
   }
 }
 
 /** What users import: the package, and its name with each path behind it. */
 export const entryPoints = ({ name, exports }: Manifest): ReadonlyArray<string> =>
-  Object.keys(exports).filter((entry) => !entry.endsWith(".json")).map((entry) => name + entry.slice(1))
+  Object.entries(exports)
+    .filter(([, conditions]) => conditions["default"] !== undefined)
+    .map(([entry]) => name + entry.slice(1))
 
 /** Packages that a module may name: what is installed with it. */
 export const installedWith = ({ dependencies, peerDependencies }: Manifest): ReadonlyArray<string> =>

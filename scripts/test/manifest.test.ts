@@ -34,6 +34,7 @@ describe("publishedManifest", () => {
       exports: {
         ".": { types: "./index.d.ts", default: "./index.js" },
         "./sqlite": { types: "./sql/A.d.ts", default: "./sql/A.js" },
+        "./types/*": { types: "./*.d.ts" },
         "./package.json": "./package.json"
       },
       files: ["**/*.js", "**/*.js.map", "**/*.d.ts"],
