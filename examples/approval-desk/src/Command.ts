@@ -92,8 +92,9 @@ const refusal = ({ message, reason }: RunError.RunError): Effect.Effect<number, 
     case "InvalidAnswer":
       return complain(nothingDone, `${message}. Nothing was changed.`)
     case "AgentChanged":
+      return complain(nothingDone, `${message}: see cancel, or give another --db.`)
     case "CorruptRun":
-      return complain(nothingDone, `${message}. Cancel the case, or give another --db.`)
+      return complain(nothingDone, `${message}. Give another --db.`)
     default:
       return complain(nothingDone, `${message}. The case stays open, and the next command goes on with it.`)
   }

@@ -12,6 +12,7 @@ import * as Schedule from "effect/Schedule"
 import * as RunFailure from "../run/RunFailure.ts"
 import { Mandate } from "../service/Mandate.ts"
 import type { ListedThread } from "../service/RunRow.ts"
+import * as Bound from "../values/Bound.ts"
 import type { RunError, RunErrorReason } from "../values/RunError.ts"
 
 /**
@@ -38,7 +39,8 @@ export interface SweepReport {
 
 /**
  * Goes on with `Running` runs that nobody holds, by the agents that are bound to
- * this runtime, at most `limit` (100) of them.
+ * this runtime, at most `limit` (100) of them. A `limit` that is no positive
+ * whole number is `InvalidInput`.
  *
  * **Details**
  *
@@ -53,6 +55,8 @@ export const run = Effect.fnUntraced(function*(
 ): Effect.fn.Return<SweepReport, RunError, Mandate> {
   const { agents, lease, store } = yield* Mandate
   const limit = options.limit ?? defaultLimit
+  const issues = Bound.problem("limit", limit)
+  if (issues.length > 0) return yield* RunFailure.fail({ _tag: "InvalidInput", field: "sweep", issues })
   const recovered: Array<string> = []
   const unknown: Array<SweepReport["unknown"][number]> = []
   const failed: Array<SweepReport["failed"][number]> = []

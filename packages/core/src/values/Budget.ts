@@ -76,7 +76,8 @@ export type Limit = typeof Limit.Type
 
 /**
  * Resolves the budget of one call over that of the definition, field by field.
- * Fails with one sentence a limit that is not positive and finite.
+ * Fails with one sentence a limit that is not positive and finite, or that
+ * there is not: a limit that is misspelt must not be one that is missing.
  *
  * @category combinators
  * @since 0.1.0
@@ -90,6 +91,7 @@ export const resolve = (
   const timeout = call?.timeout ?? definition?.timeout
   const timeoutMillis = timeout === undefined ? undefined : millis(timeout)
   const problems = [
+    ...[definition, call].flatMap(unknownLimits),
     ...(maxTokens === undefined ? [] : Bound.problem("maxTokens", maxTokens)),
     ...(maxToolCalls === undefined ? [] : Bound.problem("maxToolCalls", maxToolCalls)),
     ...(timeoutMillis === undefined || (Number.isFinite(timeoutMillis) && timeoutMillis > 0)
@@ -103,6 +105,13 @@ export const resolve = (
     ...(timeoutMillis === undefined ? {} : { timeoutMillis })
   })
 }
+
+const unknownLimits = (budget: Budget | undefined): ReadonlyArray<string> =>
+  Object.keys(budget ?? {}).flatMap((name) =>
+    limits.includes(name) ? [] : [`there is no limit "${name}"; the limits are ${limits.join(", ")}`]
+  )
+
+const limits: ReadonlyArray<string> = ["maxTokens", "maxToolCalls", "timeout"] satisfies ReadonlyArray<keyof Budget>
 
 // What is no duration at all is refused like one that is not positive.
 const millis = (input: Duration.Input): number => {

@@ -97,7 +97,7 @@ export class RunError extends Schema.TaggedError<RunError>("~mandate/RunError")(
 const describe = (reason: RunErrorReason): string => {
   switch (reason._tag) {
     case "ThreadBusy":
-      return `The thread "${reason.threadId}" is busy: a run of it is being driven`
+      return `The thread "${reason.threadId}" is busy: a run of it is being driven; wait for it, or cancel it`
     case "IncompleteRun":
       return `The last run of the thread "${reason.threadId}" did not end; recover it or cancel it first`
     case "PendingInterrupts":
@@ -119,7 +119,7 @@ const describe = (reason: RunErrorReason): string => {
     case "AgentChanged":
       return `The run of the thread "${reason.threadId}" was started by another shape of the agent: ${
         reason.differences.join("; ")
-      }`
+      }. Go on with that one, or cancel the run`
     case "CorruptRun":
       return `The run "${reason.runId}" cannot be read: ${reason.detail}`
     case "ModelFailed": {

@@ -113,8 +113,9 @@ describe("a run that failed", () => {
       yield* Effect.flip(agent.run("Go", { threadId: "t" }))
       const stored = yield* Trees.stored("t")
       const changed = yield* builder.withTools(toolkit, handlers).build()
-      const { reason } = yield* Effect.flip(changed.recover("t"))
+      const { message, reason } = yield* Effect.flip(changed.recover("t"))
 
+      assert.match(message, /is new; the tool "charge" is new\. Go on with that one, or cancel the run$/)
       assert.deepStrictEqual(reason, {
         _tag: "AgentChanged",
         threadId: "t",

@@ -85,6 +85,7 @@ describe("a process that dies", () => {
         const result = yield* Fiber.join(recovering)
 
         assert.deepStrictEqual([busy.reason._tag, stillBusy.reason._tag], ["ThreadBusy", "ThreadBusy"])
+        assert.match(busy.message, /^The thread "t" is busy: .*; wait for it, or cancel it$/)
         assert.isUndefined(waiting)
         assert.deepStrictEqual(result.status, { _tag: "Completed", answer: "recovered" })
       }).pipe(Effect.provide(Trees.runtimeOf(ScriptedModel.layerOf(model), store)))

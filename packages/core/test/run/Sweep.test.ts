@@ -63,6 +63,20 @@ describe.each(backings)("a sweep, in $name", ({ make, pass }) => {
       }).pipe(Effect.provide(Layer.merge(TestRuntime.layerStore(store, "next"), ScriptedModel.layerOf(model))))
     }))
 
+  it.effect("refuses a limit that would find nothing", () =>
+    Effect.gen(function*() {
+      const store = yield* make
+      const refused = yield* Effect.forEach([0, -1, Number.NaN], (limit) => Effect.flip(Sweep.run({ limit }))).pipe(
+        Effect.provide(TestRuntime.layerStore(store, "next"))
+      )
+
+      assert.deepStrictEqual(refused.map(({ message }) => message), [
+        "The sweep is not valid: limit must be a positive whole number, not 0",
+        "The sweep is not valid: limit must be a positive whole number, not -1",
+        "The sweep is not valid: limit must be a positive whole number, not NaN"
+      ])
+    }))
+
   it.effect("leaves a thread alone until its lease has run out, and then takes it by itself", () =>
     Effect.gen(function*() {
       const store = yield* make

@@ -52,6 +52,13 @@ describe("Budget.resolve", () => {
     assert.deepStrictEqual(Budget.resolve({ maxTokens: 5 }, { maxTokens: 1 }), Result.succeed({ maxTokens: 1 }))
   })
 
+  it("refuses a limit that is misspelt, in the definition and in the call", () => {
+    const problems = ["there is no limit \"maxToken\"; the limits are maxTokens, maxToolCalls, timeout"]
+
+    assert.deepStrictEqual(failure({ maxToken: 5 }), problems)
+    assert.deepStrictEqual(failure({ maxTokens: 5 }, { maxToken: 5 }), problems)
+  })
+
   it.each([0, -0, -1, 1.5, Number.NaN, Infinity, -Infinity, 2 ** 53, "5", true])(
     "refuses %s as a count, in the definition and in the call",
     (value) => {
