@@ -23,7 +23,10 @@ export const run = (args: ReadonlyArray<string>): Effect.Effect<number, never, O
     const { act, db, delayMillis } = yield* Options.parse(args)
     if (act._tag === "Help") return yield* says(Options.usage)
     if (act._tag === "Walk") return yield* Walk.walk(db)
-    return yield* Effect.provide(perform(act), Runtime.layer({ db: db ?? Options.defaultDb, delayMillis }))
+    return yield* perform(act).pipe(
+      Effect.provide(Runtime.layer({ db: db ?? Options.defaultDb, delayMillis })),
+      Effect.onInterrupt(() => complain(nothingDone, "Stopped. The next command goes on with the case."))
+    )
   }).pipe(
     Effect.catchTag("RunError", refusal),
     Effect.catchTag(["UsageError", "SqliteError", "LedgerError"], ({ message }) => complain(unusable, message)),

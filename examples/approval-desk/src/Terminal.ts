@@ -1,7 +1,7 @@
 /**
  * Asks at the terminal.
  */
-import { Effect } from "effect"
+import { Effect, Result } from "effect"
 import { createInterface } from "node:readline"
 
 /**
@@ -12,26 +12,31 @@ export const askAnswer = Effect.fnUntraced(function*(
   id: string,
   isQuestion: boolean
 ): Effect.fn.Return<ReadonlyArray<string> | undefined> {
+  let problem = ""
   while (true) {
-    const choice = yield* ask(
-      `\n${id}\n${isQuestion ? "JSON to reply, or q to quit" : "y, n, e to edit, q to quit"} > `
-    )
+    const choices = isQuestion ? "JSON to reply, or q to quit" : "y, n, e to edit, q to quit"
+    const choice = yield* ask(`${problem}\n${id}\n${choices} > `)
+    problem = ""
     if (choice === undefined || choice === "q") return undefined
+    if (choice === "") continue
     if (isQuestion) {
-      if (choice !== "") return ["reply", choice]
-      continue
-    }
-    if (choice === "y") return ["approve"]
-    if (choice === "n") {
+      if (isJson(choice)) return ["reply", choice]
+      problem = notJson
+    } else if (choice === "y") return ["approve"]
+    else if (choice === "n") {
       const reason = yield* ask("Why not? > ")
       if (reason !== undefined && reason !== "") return ["reject", reason]
-    }
-    if (choice === "e") {
+    } else if (choice === "e") {
       const edited = yield* ask("Arguments, as JSON > ")
-      if (edited !== undefined && edited !== "") return ["edit", edited]
-    }
+      if (edited !== undefined && isJson(edited)) return ["edit", edited]
+      problem = notJson
+    } else problem = `${JSON.stringify(choice)} is none of y, n, e and q.\n`
   }
 })
+
+const notJson = "That is not JSON.\n"
+
+const isJson = (text: string): boolean => Result.isSuccess(Result.try(() => JSON.parse(text)))
 
 /** A line, or nothing at the end of the input. */
 const ask = (prompt: string): Effect.Effect<string | undefined> =>

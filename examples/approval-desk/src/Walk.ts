@@ -14,13 +14,13 @@ import * as Terminal from "./Terminal.ts"
 /** Walks through a case, in a file that is removed afterwards unless it is given. Gives the exit code. */
 export const walk = (db: string | undefined): Effect.Effect<number, never, Output> => {
   const play = process.stdin.isTTY && process.stdout.isTTY ? asking : fixed
-  if (db !== undefined) return play(db)
+  if (db !== undefined) return play(db, "The case is left as it is, in the file of --db.")
   return Effect.scoped(Effect.gen(function*() {
     const folder = yield* Effect.acquireRelease(
       Effect.sync(() => mkdtempSync(join(tmpdir(), "approval-desk-"))),
       (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
     )
-    return yield* play(join(folder, "desk.db"))
+    return yield* play(join(folder, "desk.db"), "The case is gone with its file; with --db FILE it stays.")
   }))
 }
 
@@ -56,7 +56,7 @@ const Pending = Schema.fromJsonString(Schema.Array(Schema.Struct({
   request: Schema.Struct({ _tag: Schema.String })
 })))
 
-const asking = Effect.fnUntraced(function*(db: string) {
+const asking = Effect.fnUntraced(function*(db: string, farewell: string) {
   const output = yield* Output
   // Refused where a former walk was left in the middle.
   if ((yield* Acts.show(db, ["start"])) !== 0) yield* Acts.show(db, ["pending"])
@@ -67,7 +67,7 @@ const asking = Effect.fnUntraced(function*(db: string) {
     if (first === undefined) return listed.exitCode
     const words = yield* Terminal.askAnswer(first.id, first.request._tag === "Question")
     if (words === undefined) {
-      yield* output.print("\nThe case is left as it is.")
+      yield* output.print(`\n${farewell}`)
       return 0
     }
     yield* Acts.show(db, ["answer", first.id, ...words])

@@ -110,7 +110,10 @@ describe.concurrent("a command that is stopped", () => {
       const next = yield* Cli.here("pending", "--db", db)
 
       assert.strictEqual(exitCode, 130)
-      assert.strictEqual(stderr, `${Story.effects.payment}: on its way\n`)
+      assert.strictEqual(
+        stderr,
+        `${Story.effects.payment}: on its way\napproval-desk: Stopped. The next command goes on with the case.\n`
+      )
       assert.isBelow(performance.now() - before, 1500)
       assert.include(next.stdout, "Waiting for 1 answer:")
       assert.deepStrictEqual(Cli.ledger(db), [Story.paid])
