@@ -78,7 +78,8 @@ export interface ThreadSummary {
  *
  * **Details**
  *
- * `threadId` is the one to `resume`, by the agent `agentId`. `run` and
+ * `threadId` is the one to `resume`, by the agent `agentId`; a posture that code
+ * ran has its name there, and is resumed by `DelegateRuntime`. `run` and
  * `agentPath` name the run that asked, which may be far below.
  *
  * @category models
