@@ -101,5 +101,30 @@ export const task = (subagentId: string, input: Json.Json, options?: { readonly 
 export const textTask = (subagentId: string, description: string, options?: { readonly id?: string }): Call =>
   call("task", { subagent: subagentId, description }, options)
 
+/**
+ * What a model may say when it delegates to a posture: as the tool `delegate`
+ * takes it, so `timeoutSeconds` is a number of seconds.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface DelegateArguments {
+  readonly posture: string
+  readonly task: string
+  readonly context?: Json.Json
+  readonly maxTokens?: number
+  readonly maxToolCalls?: number
+  readonly timeoutSeconds?: number
+}
+
+/**
+ * Delegates to a posture: a call of `delegate`.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const delegate = (args: DelegateArguments, options?: { readonly id?: string }): Call =>
+  call("delegate", { ...args }, options)
+
 const wrapped = (value: Json.Json): Json.Json =>
   value === null || typeof value !== "object" || Array.isArray(value) ? { value } : value

@@ -1,10 +1,10 @@
 /**
- * Calls and answers checked against a subagent's types. `Step` gives all of
+ * Calls and answers checked against an agent's types. `Step` gives all of
  * this module out again.
  *
  * @since 0.1.0
  */
-import type { Json, TypedAgent } from "@mandate/core"
+import type { AgentBuilder, Json, TypedAgent } from "@mandate/core"
 import * as Tool from "effect/ai/Tool"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
@@ -35,12 +35,12 @@ export const taskOf = <I, O, R>(
 }
 
 /**
- * Gives a subagent's typed report: a call of `submit_report`, or the text of a
- * text subagent.
+ * Gives a subagent's typed report, or the answer of an agent with `withOutput`:
+ * a call of `submit_report`, or the text of one that answers in text.
  *
  * **Details**
  *
- * The report is encoded by the subagent's own schema, and wrapped under
+ * The report is encoded by the agent's own schema, and wrapped under
  * `value` where the tool wraps it. A report that does not encode, or a schema
  * that needs services to encode, is a mistake in the test and throws.
  *
@@ -48,7 +48,7 @@ export const taskOf = <I, O, R>(
  * @since 0.1.0
  */
 export const reportOf = <I, O, R>(
-  agent: TypedAgent.TypedAgent<I, O, R>,
+  agent: TypedAgent.TypedAgent<I, O, R> | AgentBuilder.AgentBuilder<O, R>,
   report: NoInfer<O>,
   options?: { readonly id?: string }
 ): Call.Answer | Call.Call =>

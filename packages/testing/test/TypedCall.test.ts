@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { TypedAgent } from "@mandate/core"
+import { AgentBuilder, TypedAgent } from "@mandate/core"
 import { Step } from "@mandate/testing"
 import { Schema } from "effect"
 
@@ -48,6 +48,25 @@ describe("TypedCall", () => {
       id: "x"
     })
     assert.deepStrictEqual(Step.reportOf(scribe, "Done."), Step.text("Done."))
+  })
+
+  it("answers for an agent as for a subagent, typed or in text", () => {
+    const desk = AgentBuilder.make("desk")
+
+    assert.deepStrictEqual(
+      argumentsOf(Step.reportOf(desk.withOutput(Schema.Date), new Date(0))),
+      "{\"value\":\"1970-01-01T00:00:00.000Z\"}"
+    )
+    assert.deepStrictEqual(Step.reportOf(desk, "Done."), Step.text("Done."))
+  })
+
+  it("delegates to postures", () => {
+    assert.deepStrictEqual(
+      Step.delegate({ posture: "reviewer", task: "Review", context: { path: "a.ts" }, timeoutSeconds: 5 }, { id: "x" }),
+      Step.call("delegate", { posture: "reviewer", task: "Review", context: { path: "a.ts" }, timeoutSeconds: 5 }, {
+        id: "x"
+      })
+    )
   })
 
   it("throws for a value that does not encode", () => {

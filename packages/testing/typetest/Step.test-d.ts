@@ -1,5 +1,5 @@
 import { describe, expectTypeOf, it } from "@effect/vitest"
-import { type ModelRequest, TypedAgent } from "@mandate/core"
+import { AgentBuilder, type ModelRequest, TypedAgent } from "@mandate/core"
 import { Script, ScriptedModel, Step } from "@mandate/testing"
 import { Schema } from "effect"
 
@@ -34,6 +34,16 @@ describe("Step", () => {
     Step.taskOf(scout, { topic: 1 })
     // @ts-expect-error Object literal may only specify known properties
     Step.reportOf(scout, { fact: [] })
+  })
+
+  it("takes the answer of an agent, and the words of a posture's call", () => {
+    const desk = AgentBuilder.make("desk").withSubagents([scout]).withOutput(Schema.Struct({ ok: Schema.Boolean }))
+
+    expectTypeOf(Step.reportOf(desk, { ok: true })).toEqualTypeOf<Step.Answer | Step.Call>()
+    // @ts-expect-error Type 'string' is not assignable to type 'boolean'
+    Step.reportOf(desk, { ok: "yes" })
+    // @ts-expect-error Object literal may only specify known properties
+    Step.delegate({ posture: "reviewer", task: "Review", timeout: "1 minute" })
   })
 
   it("refuses what is no step", () => {
