@@ -151,13 +151,31 @@ const limits = (name: "budget" | "ceiling", value: Json | undefined): Part => {
 }
 
 const unknownFields = (given: Fields): ReadonlyArray<Found> =>
-  Object.keys(given).filter((key) => !isKnown(key)).map((key) => {
-    const meant = knownFields.find((field) => plain(field) === plain(key))
-    return {
-      severity: "warning",
-      field: Utf8.cut(JsonWalk.pathText([key]), 100),
-      message: meant === undefined ? "Nothing acts on this field; it is kept in extra" : `Expected the name ${meant}`
-    }
-  })
+  Object.keys(given).filter((key) => !isKnown(key)).map((key) => ({
+    severity: "warning",
+    field: Utf8.cut(JsonWalk.pathText([key]), 100),
+    message: meant(key)
+  }))
+
+const meant = (key: string): string => {
+  if (limitNames.some((limit) => isNear(limit, key))) return "Expected a limit in budget or in ceiling, not here"
+  const name = knownFields.find((field) => isNear(field, key))
+  return name === undefined ? "Nothing acts on this field; it is kept in extra" : `Expected the name ${name}`
+}
+
+const limitNames: ReadonlyArray<string> = ["maxTokens", "maxToolCalls", "timeout", "timeoutSeconds"]
 
 const plain = (name: string): string => name.toLowerCase().replace(/[-_]/g, "")
+
+/** Whether two names are one but for case and dashes, or long ones but for one letter as well. */
+const isNear = (known: string, given: string): boolean => {
+  const [a, b] = [plain(known), plain(given)]
+  if (a === b) return true
+  const [shorter, longer] = [Math.min(a.length, b.length), Math.max(a.length, b.length)]
+  if (shorter < 5 || longer - shorter > 1) return false
+  let head = 0
+  while (head < shorter && a[head] === b[head]) head++
+  let tail = 0
+  while (tail < shorter - head && a.at(-1 - tail) === b.at(-1 - tail)) tail++
+  return longer - head - tail <= 1
+}

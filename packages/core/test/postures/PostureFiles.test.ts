@@ -123,6 +123,37 @@ layer(node)("PostureFiles.load", (it) => {
       assert.deepStrictEqual(yield* toolsOf("tools:"), { tools: [], problems: [`a.md:3 tools: ${all}`] })
     }))
 
+  it.effect("says what a field is called that is misspelt, and where a limit belongs", () =>
+    Effect.gen(function*() {
+      const lines = [
+        "budgett: { maxTokens: 3 }",
+        "maxStep: 3",
+        "max-tokens: 3",
+        "timeout: 5 minutes",
+        "mode: all",
+        "allowdTools: [a]"
+      ]
+      const { postures, problems, severities } = yield* load({ "a.md": markdown(["description: Does it", ...lines]) })
+
+      assert.deepStrictEqual(problems, [
+        "a.md:3 budgett: Expected the name budget",
+        "a.md:4 maxStep: Expected the name maxSteps",
+        "a.md:5 max-tokens: Expected a limit in budget or in ceiling, not here",
+        "a.md:6 timeout: Expected a limit in budget or in ceiling, not here",
+        "a.md:7 mode: Nothing acts on this field; it is kept in extra",
+        "a.md:8 allowdTools: Expected the name allowedTools"
+      ])
+      assert.deepStrictEqual(new Set(severities), new Set(["warning"]))
+      assert.deepStrictEqual(Object.keys(postures[0]!.extra), [
+        "allowdTools",
+        "budgett",
+        "max-tokens",
+        "maxStep",
+        "mode",
+        "timeout"
+      ])
+    }))
+
   it.effect("names a posture after its file where it has no name", () =>
     Effect.gen(function*() {
       const { names, problems } = yield* load({
