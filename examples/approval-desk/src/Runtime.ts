@@ -1,7 +1,7 @@
 /**
  * What the agents run on: a SQLite file, a ledger, and the scripted model.
  */
-import { type Mandate, type ModelRegistry, RuntimeConfig } from "@mandate/core"
+import { Mandate, type ModelRegistry } from "@mandate/core"
 import { MandateSqlite, type SqliteError } from "@mandate/core/sqlite"
 import { Duration, Layer } from "effect"
 import type { Output } from "../../support/src/Output.ts"
@@ -18,11 +18,11 @@ export const lease = Duration.seconds(2)
 /** {@link lease} in words. */
 export const leaseText: string = `${Duration.toSeconds(lease)} seconds`
 
-const config = Layer.succeed(RuntimeConfig, {
+const config = Mandate.layerConfig({
   leaseTtl: lease,
-  leaseRenewal: Duration.millis(400),
-  cancelGrace: Duration.seconds(1),
-  closeGrace: Duration.seconds(1)
+  leaseRenewal: "400 millis",
+  cancelGrace: "1 second",
+  closeGrace: "1 second"
 })
 
 /** Where the ledger of a store is. */

@@ -3,8 +3,7 @@
  *
  * @since 0.1.0
  */
-import { IdSource, Mandate, MemoryRunStore, RunStore, RuntimeConfig } from "@mandate/core"
-import * as Duration from "effect/Duration"
+import { IdSource, Mandate, MemoryRunStore, RunStore } from "@mandate/core"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as FixedIds from "./FixedIds.ts"
@@ -19,12 +18,7 @@ import * as FixedIds from "./FixedIds.ts"
  * @category layers
  * @since 0.1.0
  */
-export const layerConfig: Layer.Layer<never> = Layer.succeed(RuntimeConfig, {
-  leaseTtl: Duration.seconds(15),
-  leaseRenewal: Duration.seconds(5),
-  cancelGrace: Duration.seconds(5),
-  closeGrace: Duration.zero
-})
+export const layerConfig: Layer.Layer<never> = Mandate.layerConfig({ closeGrace: 0 })
 
 /**
  * Layer with the runtime over a store. Several on one store stand for several

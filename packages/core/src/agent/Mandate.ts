@@ -35,17 +35,12 @@ export {
  * **Example** (Another store, another lease)
  *
  * ```ts
- * import { Mandate, MemoryRunStore, RuntimeConfig } from "@mandate/core"
- * import { Duration, Layer } from "effect"
+ * import { Mandate, MemoryRunStore } from "@mandate/core"
+ * import { Layer } from "effect"
  *
  * const runtime = Mandate.layer.pipe(
  *   Layer.provide(MemoryRunStore.layer),
- *   Layer.provide(Layer.succeed(RuntimeConfig, {
- *     leaseTtl: Duration.seconds(30),
- *     leaseRenewal: Duration.seconds(10),
- *     cancelGrace: Duration.seconds(5),
- *     closeGrace: Duration.seconds(5)
- *   }))
+ *   Layer.provide(Mandate.layerConfig({ leaseTtl: "30 seconds", leaseRenewal: "10 seconds" }))
  * )
  * ```
  *
@@ -83,3 +78,34 @@ export const layer: Layer.Layer<Mandate, never, RunStore> = Layer.effect(
  * @since 0.1.0
  */
 export const layerMemory: Layer.Layer<Mandate> = Layer.provide(layer, MemoryRunStore.layer)
+
+/**
+ * Times of a runtime, those of `RuntimeConfig`. One that is absent stays as it
+ * was.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Times = { readonly [K in keyof (typeof RuntimeConfig)["Service"]]?: Duration.Input }
+
+/**
+ * Layer that sets times of the runtimes it is provided to.
+ *
+ * **Gotchas**
+ *
+ * All processes on one store should have the same `leaseTtl`, and a
+ * `leaseRenewal` of a third of it or less.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layerConfig = ({ cancelGrace, closeGrace, leaseRenewal, leaseTtl }: Times): Layer.Layer<never> =>
+  Layer.effect(
+    RuntimeConfig,
+    Effect.map(RuntimeConfig, (before) => ({
+      leaseTtl: Duration.fromInputUnsafe(leaseTtl ?? before.leaseTtl),
+      leaseRenewal: Duration.fromInputUnsafe(leaseRenewal ?? before.leaseRenewal),
+      cancelGrace: Duration.fromInputUnsafe(cancelGrace ?? before.cancelGrace),
+      closeGrace: Duration.fromInputUnsafe(closeGrace ?? before.closeGrace)
+    }))
+  )

@@ -1,0 +1,32 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Mandate, RuntimeConfig } from "@mandate/core"
+import { Duration, Effect, Layer } from "effect"
+
+const millis = Effect.map(
+  RuntimeConfig,
+  (config) => [config.leaseTtl, config.leaseRenewal, config.cancelGrace, config.closeGrace].map(Duration.toMillis)
+)
+
+const lease = Effect.flatMap(Mandate.Mandate, (runtime) => Effect.map(runtime.lease, ({ ttl }) => ttl))
+
+describe("Mandate.layerConfig", () => {
+  it.effect("sets the times it is given, and leaves the others as they were", () =>
+    Effect.gen(function*() {
+      const some = Mandate.layerConfig({ leaseTtl: "30 seconds", closeGrace: 0 })
+      const more = Mandate.layerConfig({ leaseRenewal: Duration.seconds(1), cancelGrace: "1 minute" })
+
+      assert.deepStrictEqual(yield* millis, [15_000, 5000, 5000, 5000])
+      assert.deepStrictEqual(yield* Effect.provide(millis, Mandate.layerConfig({})), [15_000, 5000, 5000, 5000])
+      assert.deepStrictEqual(yield* Effect.provide(millis, some), [30_000, 5000, 5000, 0])
+      assert.deepStrictEqual(yield* Effect.provide(millis, Layer.provideMerge(more, some)), [30_000, 1000, 60_000, 0])
+    }))
+
+  it.effect("holds for the runtimes it is provided to", () =>
+    Effect.gen(function*() {
+      const config = Mandate.layerConfig({ leaseTtl: "30 seconds", closeGrace: 0 })
+      const set = yield* Effect.provide(lease, Layer.provide(Mandate.layerMemory, config))
+      const unset = yield* Effect.provide(lease, Mandate.layerMemory)
+
+      assert.deepStrictEqual([set, unset], [30_000, 15_000])
+    }))
+})
