@@ -73,4 +73,5 @@ const withQuotes = (header: ReadonlyArray<string>) => {
 }
 
 // A field at the root whose value starts like a text and holds a colon, or is the star that stands for all tools.
-const plain = /^([A-Za-z][\w-]*):[ \t]+((?=[^\s"'[\]{}|>&*!%@`#,-]).*:(?:[ \t].*|$)|\*)[ \t]*$/
+// Its dots take every character: a line that matches in part is tried again from each of its colons and blanks.
+const plain = /^([A-Za-z][\w-]*):[ \t]+((?=[^\s"'[\]{}|>&*!%@`#,-]).*:(?:[ \t].*|$)|\*)[ \t]*$/s

@@ -154,6 +154,15 @@ layer(node)("PostureFiles.load", (it) => {
       ])
     }))
 
+  it.effect("takes no time for a line that is nearly a text with a colon", () =>
+    Effect.gen(function*() {
+      const lines = [`a: x${": ".repeat(64_000)}\u2028`, `a: x:${" ".repeat(128_000)}\u2028y`]
+      const loaded = yield* Effect.forEach(lines, (line) => load({ "bad.md": markdown(["name: b", line]) }))
+
+      // Time that grows with the square of a line's length would be minutes, and over the limit of a test.
+      assert.lengthOf(loaded, 2)
+    }))
+
   it.effect("names a posture after its file where it has no name", () =>
     Effect.gen(function*() {
       const { names, problems } = yield* load({
