@@ -91,6 +91,8 @@ const maxProblems = 16
 
 const sentence = ({ code }: YAMLError): string => sentences[code] ?? "Expected YAML"
 
+const noTags = "Expected no tags"
+
 const sentences: { readonly [code: string]: string } = {
   BAD_ALIAS: "Expected the alias of an anchor above",
   BAD_DQ_ESCAPE: "Expected an escape that YAML knows",
@@ -101,7 +103,7 @@ const sentences: { readonly [code: string]: string } = {
   MULTIPLE_DOCS: "Expected one document",
   RESOURCE_EXHAUSTION: `Expected at most ${maxDepth} levels of nesting`,
   TAB_AS_INDENT: "Expected spaces, not tabs, as indentation",
-  TAG_RESOLVE_FAILED: "Expected no tags"
+  TAG_RESOLVE_FAILED: noTags
 }
 
 // Reading stops at the first bound that does not hold; anything else is reported and read on.
@@ -130,6 +132,7 @@ const read = (document: Document, lineAt: (offset: number) => number): Result.Re
     return characters > maxCharacters ? over(path, node, `Expected at most ${maxCharacters} characters`) ?? "" : value
   }
   const keyOf = (path: Path, node: unknown): string | undefined => {
+    if (isScalar(node) && node.tag !== undefined) report(path, node, noTags)
     if (isScalar(node) && node.value !== null) return text(path, node, String(node.value))
     report(path, node, "Expected a name before the colon")
     return undefined
@@ -150,6 +153,8 @@ const read = (document: Document, lineAt: (offset: number) => number): Result.Re
     }
     // Before what is inside: an anchor that holds itself runs into the bound on nesting.
     if (node.anchor !== undefined) anchors.set(node.anchor, node)
+    // Those that the parser knows too: they make a text of a number, and the other way round.
+    if (node.tag !== undefined) return report(path, node, noTags)
     if (isScalar(node)) return scalar(path, node)
     return isMap(node) ? mapping(path, node.items) : node.items.map((item, index) => {
       const inner = [...path, index]
