@@ -71,12 +71,16 @@ export const parts = (fields: Fields, body: string | undefined): ReadonlyArray<P
     instructions(given, body),
     limits("budget", given["budget"]),
     limits("ceiling", given["ceiling"]),
-    part({ extra: select(given, (key) => !isKnown(key)) }, [], unknownFields(given))
+    extra(given),
+    part({}, [...misspelt(given), ...empty(fields)])
   ]
 }
 
 const asTheyAre: ReadonlyArray<string> = ["name", "description", "settings", "report", "maxDepth", "maxSteps"]
-const knownFields = [...asTheyAre, "instructions", "tools", "allowedTools", "model", "budget", "ceiling"]
+const knownFields = [...asTheyAre, "instructions", "tools", "allowedTools", "model", "budget", "ceiling", "extra"]
+
+/** Fields that hold a run to something. One that is misspelt, or lost what it holds, must not be one that is missing. */
+const limiting: ReadonlyArray<string> = ["report", "maxDepth", "maxSteps", "tools", "allowedTools", "budget", "ceiling"]
 
 const isKnown = (key: string): boolean => knownFields.includes(key)
 
@@ -150,24 +154,53 @@ const limits = (name: "budget" | "ceiling", value: Json | undefined): Part => {
     : wrong("Expected a positive number of seconds")
 }
 
-const unknownFields = (given: Fields): ReadonlyArray<Found> =>
-  Object.keys(given).filter((key) => !isKnown(key)).map((key) => ({
-    severity: "warning",
-    field: Utf8.cut(JsonWalk.pathText([key]), 100),
-    message: meant(key)
-  }))
+const extra = (given: Fields): Part => {
+  const field = "extra"
+  const written = given[field] ?? {}
+  const unknown = select(given, (key) => !isKnown(key))
+  if (!isFields(written)) return part({ extra: written })
+  return part(
+    { extra: Object.fromEntries([...Object.entries(written), ...Object.entries(unknown)]) },
+    Object.keys(unknown).filter((key) => Object.hasOwn(written, key)).map((key) => ({
+      field: nameOf(key),
+      message: "Expected each field once; it is in extra too"
+    })),
+    Object.keys(unknown).filter((key) => !limiting.includes(meant(key) ?? "")).map(unknownField)
+  )
+}
 
-const meant = (key: string): string => {
+const unknownField = (key: string): Found => ({ severity: "warning", field: nameOf(key), message: advice(key) })
+
+const advice = (key: string): string => {
   if (limitNames.some((limit) => isNear(limit, key))) return "Expected a limit in budget or in ceiling, not here"
-  const name = knownFields.find((field) => isNear(field, key))
+  const name = meant(key)
   return name === undefined ? "Nothing acts on this field; it is kept in extra" : `Expected the name ${name}`
 }
 
 const limitNames: ReadonlyArray<string> = ["maxTokens", "maxToolCalls", "timeout", "timeoutSeconds"]
 
-const plain = (name: string): string => name.toLowerCase().replace(/[-_]/g, "")
+const misspelt = (given: Fields): ReadonlyArray<Found> =>
+  Object.keys(given).flatMap((key) => {
+    const name = isKnown(key) ? undefined : meant(key)
+    return name === undefined || !limiting.includes(name)
+      ? []
+      : [{ field: nameOf(key), message: `Expected the name ${name}` }]
+  })
 
-/** Whether two names are one but for case and dashes, or long ones but for one letter as well. */
+// An empty list of tools says what it means, with a warning.
+const empty = (fields: Fields): ReadonlyArray<Found> =>
+  limiting.filter((field) => fields[field] === null && field !== toolsField(fields)).map((field) => ({
+    field,
+    message: "Expected a value; leave the field out to set none"
+  }))
+
+const nameOf = (key: string): string => Utf8.cut(JsonWalk.pathText([key]), 100)
+
+const meant = (key: string): string | undefined => knownFields.find((field) => isNear(field, key))
+
+const plain = (name: string): string => name.toLowerCase().replace(/[-_\s]/g, "")
+
+// Whether two names are one but for case and dashes, or long ones but for one letter as well.
 const isNear = (known: string, given: string): boolean => {
   const [a, b] = [plain(known), plain(given)]
   if (a === b) return true

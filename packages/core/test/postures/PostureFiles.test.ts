@@ -123,35 +123,33 @@ layer(node)("PostureFiles.load", (it) => {
       assert.deepStrictEqual(yield* toolsOf("tools:"), { tools: [], problems: [`a.md:3 tools: ${all}`] })
     }))
 
-  it.effect("says what a field is called that is misspelt, and where a limit belongs", () =>
+  it.effect("says what a field is called that is nearly spelt so, and where a limit belongs", () =>
     Effect.gen(function*() {
-      const lines = [
-        "budgett: { maxTokens: 3 }",
-        "maxStep: 3",
-        "max-tokens: 3",
-        "timeout: 5 minutes",
-        "mode: all",
-        "allowdTools: [a]"
-      ]
+      const lines = ["desciption: Does it", "max-tokens: 3", "timeout: 5 minutes", "mode: all"]
+      const { postures, problems, severities } = yield* load({ "a.md": markdown(["description: Does it", ...lines]) })
+
+      assert.deepStrictEqual(problems, [
+        "a.md:3 desciption: Expected the name description",
+        "a.md:4 max-tokens: Expected a limit in budget or in ceiling, not here",
+        "a.md:5 timeout: Expected a limit in budget or in ceiling, not here",
+        "a.md:6 mode: Nothing acts on this field; it is kept in extra"
+      ])
+      assert.deepStrictEqual(new Set(severities), new Set(["warning"]))
+      assert.deepStrictEqual(Object.keys(postures[0]!.extra), ["desciption", "max-tokens", "mode", "timeout"])
+    }))
+
+  it.effect("refuses what is nearly a field that holds a run to something", () =>
+    Effect.gen(function*() {
+      const lines = ["budgett: { maxTokens: 3 }", "maxStep: 3", "allowdTools: [a]"]
       const { postures, problems, severities } = yield* load({ "a.md": markdown(["description: Does it", ...lines]) })
 
       assert.deepStrictEqual(problems, [
         "a.md:3 budgett: Expected the name budget",
         "a.md:4 maxStep: Expected the name maxSteps",
-        "a.md:5 max-tokens: Expected a limit in budget or in ceiling, not here",
-        "a.md:6 timeout: Expected a limit in budget or in ceiling, not here",
-        "a.md:7 mode: Nothing acts on this field; it is kept in extra",
-        "a.md:8 allowdTools: Expected the name allowedTools"
+        "a.md:5 allowdTools: Expected the name allowedTools"
       ])
-      assert.deepStrictEqual(new Set(severities), new Set(["warning"]))
-      assert.deepStrictEqual(Object.keys(postures[0]!.extra), [
-        "allowdTools",
-        "budgett",
-        "max-tokens",
-        "maxStep",
-        "mode",
-        "timeout"
-      ])
+      assert.deepStrictEqual(new Set(severities), new Set(["error"]))
+      assert.deepStrictEqual(postures, [])
     }))
 
   it.effect("takes no time for a line that is nearly a text with a colon", () =>
@@ -370,6 +368,43 @@ layer(node)("PostureFiles.load of bad input", (it) => {
       assert.deepStrictEqual(yield* problemsOf(yaml("bad", "budget:", "  __proto__: { maxTokens: 5 }")), [
         "bad.yaml:5 budget.__proto__: Unexpected key"
       ])
+    }))
+
+  it.effect.each([
+    ["allowed-tools: Read", "allowed-tools", "allowedTools"],
+    ["allowed_tools: [Read]", "allowed_tools", "allowedTools"],
+    ["Tools: Read", "Tools", "tools"],
+    ["Budget: { maxTokens: 5 }", "Budget", "budget"],
+    ["CEILING: { maxTokens: 5 }", "CEILING", "ceiling"],
+    ["\"max depth\": 1", "max depth", "maxDepth"],
+    ["max_steps: 1", "max_steps", "maxSteps"],
+    ["Report: finding", "Report", "report"]
+  ])("refuses what would be a limit with its right name: %s", ([line, field, name]) =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual(yield* problemsOf(yaml("a", line)), [`bad.yaml:4 ${field}: Expected the name ${name}`])
+    }))
+
+  it.effect.each(["budget", "ceiling", "report", "maxDepth", "maxSteps"])("refuses a limit that lost its value: %s", (
+    field
+  ) =>
+    Effect.gen(function*() {
+      assert.include(
+        yield* problemsOf(yaml("a", `${field}:`, "maxTokens: 5")),
+        `bad.yaml:4 ${field}: Expected a value; leave the field out to set none`
+      )
+    }))
+
+  it.effect("takes extra for what it is, beside the fields that it does not know", () =>
+    Effect.gen(function*() {
+      const { postures, problems } = yield* load({ "a.yaml": yaml("a", "extra: { owner: ops }", "color: blue") })
+
+      assert.deepStrictEqual(postures[0]!.extra, { owner: "ops", color: "blue" })
+      assert.deepStrictEqual(problems, ["a.yaml:5 color: Nothing acts on this field; it is kept in extra"])
+      assert.deepStrictEqual(yield* problemsOf(yaml("a", "extra: 5")), ["bad.yaml:4 extra: Expected object"])
+      assert.include(
+        yield* problemsOf(yaml("a", "extra: { color: red }", "color: blue")),
+        "bad.yaml:5 color: Expected each field once; it is in extra too"
+      )
     }))
 
   it.effect("refuses numbers that are none, are not positive, or are texts", () =>
