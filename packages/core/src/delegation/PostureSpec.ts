@@ -4,11 +4,10 @@
  * @since 0.1.0
  */
 import * as Result from "effect/Result"
-import type * as Schema from "effect/Schema"
-import { fromJsonSchemaDocument } from "effect/SchemaRepresentation"
 import * as AgentSpec from "../definition/AgentSpec.ts"
 import type { PostureRegistry } from "../service/PostureRegistry.ts"
 import { DelegateInput } from "../values/DelegateInput.ts"
+import * as EnforcedSchema from "../values/EnforcedSchema.ts"
 import * as Json from "../values/Json.ts"
 import type { Posture } from "../values/Posture.ts"
 
@@ -74,15 +73,8 @@ const reportOf = (
       ? Result.fail(`there is no report schema "${report.name}"`)
       : Result.succeed(schema as AgentSpec.AnyCodec)
   }
-  return Result.try({
-    try: () => {
-      const { $defs, ...root } = report.schema as { readonly [key: string]: any }
-      return fromJsonSchemaDocument({
-        dialect: "draft-2020-12",
-        schema: root,
-        definitions: $defs ?? {}
-      }) as Schema.Top as AgentSpec.AnyCodec
-    },
-    catch: () => "its report schema cannot be enforced: it uses what is not supported"
+  return Result.mapBoth(EnforcedSchema.make(report.schema), {
+    onFailure: (problem) => `its report schema ${problem}`,
+    onSuccess: (schema) => schema as AgentSpec.AnyCodec
   })
 }

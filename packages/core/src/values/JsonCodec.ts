@@ -11,6 +11,9 @@ import * as Schema from "effect/Schema"
 import type { Json } from "./Json.ts"
 import * as JsonWalk from "./JsonWalk.ts"
 import * as SchemaIssues from "./SchemaIssues.ts"
+import { type JsonSchemaObject, wrapped, wrapperKey } from "./WrappedSchema.ts"
+
+export { type JsonSchemaObject, wrapperKey } from "./WrappedSchema.ts"
 
 /**
  * What is wrong with a value, a line each: a path, and what was expected
@@ -44,13 +47,13 @@ export interface JsonCodec<A> {
 }
 
 /**
- * Key under which a model finds a value whose schema is not an object at its
- * root. Providers take only objects.
+ * Annotation of a schema that was made from a JSON Schema, with that one. It is
+ * what a model is shown, and objects that it closes are held to it.
  *
  * @category constants
  * @since 0.1.0
  */
-export const wrapperKey = "value"
+export const madeFrom = "~mandate/madeFrom"
 
 /**
  * Compiles a schema. Fails with a sentence when it has no JSON form.
@@ -61,22 +64,26 @@ export const wrapperKey = "value"
 export const make = <A>(schema: Schema.Codec<A, any, any, any>): Result.Result<JsonCodec<A>, string> =>
   Result.gen(function*() {
     const codec = yield* attempt(() => Schema.toCodecJson(schema))
-    const root = yield* attempt(() => resolveRoot(shown(Tool.getJsonSchemaFromSchema(schema) as JsonSchemaObject)))
+    const own = Schema.resolveAnnotations(schema)?.[madeFrom] as JsonSchemaObject | undefined
+    const options = own === undefined ? allErrors : exact
+    const root = own === undefined
+      ? yield* attempt(() => resolveRoot(shown(Tool.getJsonSchemaFromSchema(schema) as JsonSchemaObject)))
+      : resolveRoot(own)
     const isWrapped = root["type"] !== "object"
     const wrapper = Schema.Struct({ [wrapperKey]: codec })
-    const modelSchema = isWrapped
-      ? yield* attempt(() =>
-        shown(Tool.getJsonSchemaFromSchema(Schema.Struct({ [wrapperKey]: schema })) as JsonSchemaObject)
-      )
-      : root
+    const wrappedRoot = () =>
+      own === undefined
+        ? shown(Tool.getJsonSchemaFromSchema(Schema.Struct({ [wrapperKey]: schema })) as JsonSchemaObject)
+        : wrapped(own)
+    const modelSchema = isWrapped ? yield* attempt(wrappedRoot) : root
     const keys = propertyNames(modelSchema)
     const withIssues =
       <B>(apply: (value: unknown) => Effect.Effect<B, Schema.SchemaError, unknown>) =>
       (value: unknown): Effect.Effect<B, Issues, unknown> =>
         Effect.mapError(apply(value), (error) => SchemaIssues.lines(error, (key) => keys.has(key)))
-    const decode = withIssues(Schema.decodeUnknownEffect(codec, allErrors))
+    const decode = withIssues(Schema.decodeUnknownEffect(codec, options))
     const encode = withIssues(Schema.encodeUnknownEffect(codec, allErrors))
-    const unwrap = withIssues(Schema.decodeUnknownEffect(wrapper, allErrors))
+    const unwrap = withIssues(Schema.decodeUnknownEffect(wrapper, options))
     return {
       decode,
       encode: (value) =>
@@ -108,15 +115,10 @@ export const resolveRoot = (root: JsonSchemaObject): JsonSchemaObject => {
   return Predicate.isObject(definition) ? { ...definition as JsonSchemaObject, ...rest } : root
 }
 
-/**
- * A JSON Schema that is an object.
- *
- * @category models
- * @since 0.1.0
- */
-export type JsonSchemaObject = { readonly [key: string]: Json }
-
 const allErrors = { errors: "all" } as const
+
+// Of the objects that a schema closes; those that it leaves open take any key.
+const exact = { errors: "all", onExcessProperty: "error" } as const
 
 /**
  * All names that a JSON Schema itself gives to properties, at any level, array

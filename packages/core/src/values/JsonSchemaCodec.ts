@@ -9,6 +9,7 @@ import * as Result from "effect/Result"
 import type { Json } from "./Json.ts"
 import { type JsonCodec, type JsonSchemaObject, resolveRoot, wrapperKey } from "./JsonCodec.ts"
 import * as JsonWalk from "./JsonWalk.ts"
+import { wrapped } from "./WrappedSchema.ts"
 
 /**
  * Compiles a JSON Schema. Fails with a sentence when it is none.
@@ -56,28 +57,3 @@ const unwrap = (given: JsonSchemaObject): Effect.Effect<Json, ReadonlyArray<stri
   Object.hasOwn(given, wrapperKey)
     ? Effect.succeed(given[wrapperKey] as Json)
     : Effect.fail([`${wrapperKey}: Missing key`])
-
-// Definitions stay at the root, where references look for them.
-const wrapped = ({ $defs, $schema, definitions, ...schema }: JsonSchemaObject): JsonSchemaObject => ({
-  ...($schema === undefined ? {} : { $schema }),
-  ...($defs === undefined ? {} : { $defs: moved($defs) }),
-  ...(definitions === undefined ? {} : { definitions: moved(definitions) }),
-  type: "object",
-  properties: { [wrapperKey]: moved(schema) },
-  required: [wrapperKey],
-  additionalProperties: false
-})
-
-// References to the old root, or into it, follow it to where it is now.
-const moved = (schema: Json): Json => {
-  if (Array.isArray(schema)) return schema.map(moved)
-  if (!Predicate.isObject(schema)) return schema
-  return Object.fromEntries(
-    Object.entries(schema as JsonSchemaObject).map(([key, item]) => [
-      key,
-      key === "$ref" && typeof item === "string" ? item.replace(intoRoot, `#/properties/${wrapperKey}`) : moved(item)
-    ])
-  )
-}
-
-const intoRoot = /^#(?=$|\/(?!\$defs\/|definitions\/))/

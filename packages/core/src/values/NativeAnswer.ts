@@ -7,7 +7,15 @@ import type * as OpenAiStructuredOutput from "effect/ai/OpenAiStructuredOutput"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { type Issues, type JsonCodec, type JsonSchemaObject, propertyNames, shown, wrapperKey } from "./JsonCodec.ts"
+import {
+  type Issues,
+  type JsonCodec,
+  type JsonSchemaObject,
+  madeFrom,
+  propertyNames,
+  shown,
+  wrapperKey
+} from "./JsonCodec.ts"
 import * as SchemaIssues from "./SchemaIssues.ts"
 
 /**
@@ -72,7 +80,9 @@ const strict = (
   const keys = propertyNames(sent)
   // With optional keys that are nullable, members of a union differ by the keys they do not have.
   const decodeClosed = Schema.decodeUnknownEffect(codec, { errors: "all", onExcessProperty: "error" })
-  const decodeOpen = Schema.decodeUnknownEffect(codec, { errors: "all" })
+  const decodeOpen = Schema.resolveAnnotations(schema)?.[madeFrom] === undefined
+    ? Schema.decodeUnknownEffect(codec, { errors: "all" })
+    : decodeClosed
   return {
     schema: sent,
     read: (json) =>

@@ -8,8 +8,8 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import type { Budget } from "./Budget.ts"
+import * as EnforcedSchema from "./EnforcedSchema.ts"
 import type { JsonSchemaObject } from "./JsonCodec.ts"
-import * as JsonSchemaCodec from "./JsonSchemaCodec.ts"
 import type { ModelSettings } from "./ModelRequest.ts"
 import { defaultMaxSteps } from "./RunLimits.ts"
 import type { Issue } from "./SchemaIssues.ts"
@@ -97,7 +97,7 @@ const defaults: Fields = {
 
 /**
  * Finds what no single field shows: a default over its ceiling, and a JSON
- * Schema that is none.
+ * Schema that is none, or that no report can be held to.
  *
  * @category getters
  * @since 0.1.0
@@ -124,7 +124,7 @@ const fieldsOf = (value: unknown): Fields => Predicate.isObject(value) ? value a
 
 const schemaIssues = (schema: unknown): ReadonlyArray<Issue> =>
   Predicate.isObject(schema)
-    ? Result.match(JsonSchemaCodec.make(schema), {
+    ? Result.match(EnforcedSchema.make(schema), {
       onSuccess: () => [],
       onFailure: (problem) => [{ path: ["report", "schema"], message: `The schema ${problem}` }]
     })

@@ -273,6 +273,12 @@ layer(node)("PostureFiles.load of bad input", (it) => {
       assert.deepStrictEqual(yield* problems("report: 5"), [
         "bad.yaml:4 report: Expected the name of a schema, or a JSON Schema"
       ])
+      assert.deepStrictEqual(
+        yield* problems("report: { type: object, properties: { a: { not: { type: string } } } }"),
+        [
+          "bad.yaml:4 report: The schema cannot be enforced at properties.a.not"
+        ]
+      )
     }))
 
   it.effect("keeps the first of two files with one name, and names both", () =>
@@ -370,16 +376,18 @@ layer(node)("PostureFiles.load of bad input", (it) => {
       ])
     }))
 
-  it.effect.each([
-    ["allowed-tools: Read", "allowed-tools", "allowedTools"],
-    ["allowed_tools: [Read]", "allowed_tools", "allowedTools"],
-    ["Tools: Read", "Tools", "tools"],
-    ["Budget: { maxTokens: 5 }", "Budget", "budget"],
-    ["CEILING: { maxTokens: 5 }", "CEILING", "ceiling"],
-    ["\"max depth\": 1", "max depth", "maxDepth"],
-    ["max_steps: 1", "max_steps", "maxSteps"],
-    ["Report: finding", "Report", "report"]
-  ])("refuses what would be a limit with its right name: %s", ([line, field, name]) =>
+  it.effect.each(
+    [
+      ["allowed-tools: Read", "allowed-tools", "allowedTools"],
+      ["allowed_tools: [Read]", "allowed_tools", "allowedTools"],
+      ["Tools: Read", "Tools", "tools"],
+      ["Budget: { maxTokens: 5 }", "Budget", "budget"],
+      ["CEILING: { maxTokens: 5 }", "CEILING", "ceiling"],
+      ["\"max depth\": 1", "max depth", "maxDepth"],
+      ["max_steps: 1", "max_steps", "maxSteps"],
+      ["Report: finding", "Report", "report"]
+    ] as const
+  )("refuses what would be a limit with its right name: %s", ([line, field, name]) =>
     Effect.gen(function*() {
       assert.deepStrictEqual(yield* problemsOf(yaml("a", line)), [`bad.yaml:4 ${field}: Expected the name ${name}`])
     }))

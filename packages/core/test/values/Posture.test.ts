@@ -20,7 +20,13 @@ const Input = Schema.Struct({
   description: Word,
   instructions: Word,
   allowedTools: Schema.optionalKey(Schema.Array(Word)),
-  report: Schema.optionalKey(Schema.Union([Word, Schema.Struct({ name: Word }), Schema.Struct({ type: Word })])),
+  report: Schema.optionalKey(
+    Schema.Union([
+      Word,
+      Schema.Struct({ name: Word }),
+      Schema.Struct({ type: Schema.Literals(["string", "object"]), title: Word })
+    ])
+  ),
   model: Schema.optionalKey(Word),
   settings: Schema.optionalKey(Schema.Struct({ temperature: Schema.Finite, stopSequences: Schema.Array(Word) })),
   budget: Schema.optionalKey(Schema.Struct({ maxTokens: Schema.optionalKey(Limit), timeout: Limit })),
