@@ -10,9 +10,10 @@ import * as ActiveRun from "../loop/ActiveRun.ts"
 import * as OpenRun from "../loop/OpenRun.ts"
 import type { Mandate } from "../service/Mandate.ts"
 import type { DelegateError } from "../values/DelegateError.ts"
-import type { DelegateRequest } from "../values/DelegateResult.ts"
+import { type DelegateRequest, maxTurnBytes } from "../values/DelegateResult.ts"
 import * as Ids from "../values/Ids.ts"
 import type { Origin } from "../values/RunEvent.ts"
+import * as Utf8 from "../values/Utf8.ts"
 
 /**
  * Tells those who watch of a call that was refused for its depth.
@@ -48,11 +49,17 @@ export const tell = (
         at: now,
         posture,
         reason: reason._tag,
-        ...(parentTurn === undefined ? {} : { parentTurn })
+        ...turnOf(parentTurn)
       }])
     })
   })
 }
+
+// The depth is looked at before the rest of a call, which may be anything still.
+const turnOf = (parentTurn: unknown): { readonly parentTurn?: string } =>
+  typeof parentTurn === "string" && Utf8.byteLength(parentTurn) <= maxTurnBytes
+    ? { parentTurn: parentTurn.toWellFormed() }
+    : {}
 
 const outside = (posture: string, depth: number): Origin => {
   const agentId = `delegate/${posture}`

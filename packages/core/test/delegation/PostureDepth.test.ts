@@ -71,6 +71,27 @@ const fromCode: ReadonlyArray<readonly [string, Partial<Request>, DelegateRuntim
     outside("plain", 3, { parentTurn: "turn-7" })
   ],
   [
+    "a limit, with a turn that is too long",
+    { posture: "capped", parentDepth: 1, parentTurn: "x".repeat(1025) },
+    {},
+    "The posture \"capped\" would run at depth 2; the posture allows 1",
+    outside("capped", 1)
+  ],
+  [
+    "a limit, with a turn that is no text",
+    { posture: "capped", parentDepth: 1, parentTurn: 7 as never },
+    {},
+    "The posture \"capped\" would run at depth 2; the posture allows 1",
+    outside("capped", 1)
+  ],
+  [
+    "a limit, with a turn that is half a character",
+    { posture: "capped", parentDepth: 1, parentTurn: "a\ud800" },
+    {},
+    "The posture \"capped\" would run at depth 2; the posture allows 1",
+    outside("capped", 1, { parentTurn: "a\ufffd" })
+  ],
+  [
     "the limit of a runtime",
     { posture: "deep", parentDepth: 1 },
     { maxDepth: 1 },
