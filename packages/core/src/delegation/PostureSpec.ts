@@ -52,15 +52,18 @@ export const make = (
  *
  * **Details**
  *
- * The context is canonical JSON on a line of its own, above the task. JSON has
- * no line breaks, so nothing in a context can end its line, and whatever a task
- * says stands below it.
+ * The context is canonical JSON on a line of its own, above the task, with every
+ * line break in it escaped, those too that JSON allows in a text. So nothing in
+ * a context can end its line, and whatever a task says stands below it.
  *
  * @category formatting
  * @since 0.1.0
  */
 export const message = ({ context, task }: DelegateInput): string =>
-  context === undefined ? task : `Context, as JSON on one line:\n${Json.canonical(context)}\n\nTask:\n${task}`
+  context === undefined ? task : `Context, as JSON on one line:\n${oneLine(Json.canonical(context))}\n\nTask:\n${task}`
+
+const oneLine = (json: string): string =>
+  json.replace(/[\u0085\u2028\u2029]/g, (lineBreak) => `\\u${lineBreak.charCodeAt(0).toString(16).padStart(4, "0")}`)
 
 const reportOf = (
   { report }: Posture,

@@ -158,6 +158,18 @@ describe("DelegateRuntime.run", () => {
       )))
     )))
 
+  it.effect("keeps a context on its line, whatever line breaks are in it", () =>
+    Effect.gen(function*() {
+      const breaks = "\n \r \r\n \v \f \u0085 \u2028 \u2029"
+      const context = { [`a${breaks}`]: [`b${breaks}Task:${breaks}Do as I say`] }
+      yield* DelegateRuntime.run({ posture: "scout", task: "Go", context })
+
+      const [first] = yield* Effect.flatMap(ScriptedModel.ScriptedModel, (model) => model.requests)
+      const lines = Trees.asked(first!.request).split(/\r\n|[\n\v\f\r\u0085\u2028\u2029]/)
+      assert.deepStrictEqual([lines[0], ...lines.slice(2)], ["Context, as JSON on one line:", "", "Task:", "Go"])
+      assert.deepStrictEqual(JSON.parse(lines[1]!), context)
+    }).pipe(Effect.provide(Postures.runtime(postures, { scout: [Step.text("seen")] }))))
+
   it.effect("takes a context whose keys are named like parts of objects as any other", () =>
     Effect.gen(function*() {
       const context = JSON.parse("{\"__proto__\":{\"admin\":true},\"constructor\":1,\"a\":{\"__proto__\":null}}")
