@@ -45,18 +45,14 @@ export interface PostureText {
  * @category running
  * @since 0.1.0
  */
-export const read = Effect.fnUntraced(function*(directory: string) {
-  const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
-  yield* identity(directory)
-  const names = yield* Effect.mapError(fs.readDirectory(directory), unreadable(directory))
-  const found = yield* Effect.forEach(
-    names.filter((name) => !name.startsWith(".")).sort(),
-    (name) => readEntry(fs, path.join(directory, name), name),
-    { concurrency: 8 }
+export const read = (directory: string) =>
+  readWhole(directory).pipe(
+    Effect.repeat({ until: (found) => found !== undefined, times: 3 }),
+    Effect.filterOrFail(
+      (found) => found !== undefined,
+      () => new PostureDirectoryError({ directory, reason: "Unreadable" })
+    )
   )
-  return found.filter((entry) => entry !== undefined)
-})
 
 /**
  * Tells a directory from another one at the same path.
@@ -70,6 +66,20 @@ export const identity = Effect.fnUntraced(function*(directory: string) {
   if (type !== "Directory") return yield* new PostureDirectoryError({ directory, reason: "NotADirectory" })
   // File systems give the number of a directory that is gone to the next one.
   return [dev, Option.getOrElse(ino, () => ""), Option.match(birthtime, { onNone: () => "", onSome: Number })].join(":")
+})
+
+// Nothing if the directory is another one at the end: the files of one that went away would be files that were removed.
+const readWhole = Effect.fnUntraced(function*(directory: string) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const before = yield* identity(directory)
+  const names = yield* Effect.mapError(fs.readDirectory(directory), unreadable(directory))
+  const found = yield* Effect.forEach(
+    names.filter((name) => !name.startsWith(".")).sort(),
+    (name) => readEntry(fs, path.join(directory, name), name),
+    { concurrency: 8 }
+  )
+  return (yield* identity(directory)) === before ? found.filter((entry) => entry !== undefined) : undefined
 })
 
 const isPostureFile = (name: string): boolean => /.\.(?:ya?ml|md)$/i.test(name)
@@ -104,7 +114,8 @@ const readEntry = (
       if (!isPostureFile(name)) return Effect.succeed(undefined)
       return Effect.match(fs.readLink(file), {
         onSuccess: () => problem("This link points nowhere"),
-        onFailure: () => undefined
+        // A name that is listed and not found was not decoded whole.
+        onFailure: () => name.includes("\ufffd") ? problem("Expected a name in UTF-8") : undefined
       })
     })
   )

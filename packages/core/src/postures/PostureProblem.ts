@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
+import * as JsonWalk from "../values/JsonWalk.ts"
 
 /**
  * Schema for one problem of a posture file.
@@ -71,7 +72,7 @@ export const inFile = (file: string) => ({ field, line, message, severity = "err
  * @since 0.1.0
  */
 export const format = ({ field, file, line, message }: Omit<FileProblem, "severity">): string =>
-  `${file}${line === undefined ? "" : `:${line}`}${field === "" ? "" : ` ${field}`}: ${message}`
+  JsonWalk.oneLine(`${file}${line === undefined ? "" : `:${line}`}${field === "" ? "" : ` ${field}`}: ${message}`)
 
 /**
  * A directory of postures cannot be read.

@@ -87,7 +87,8 @@ const stateOf = (
     onFailure: (problem) => ({
       text: undefined,
       parsed: { posture: undefined, nameLine: undefined, problems: [inFile(file)(problem)] },
-      last: previous?.last
+      // A warning is of what is no file: the one that was there is gone.
+      last: problem.severity === "warning" ? undefined : previous?.last
     }),
     onSuccess: (content) => {
       // Parsing is what costs when a directory is read every few seconds.

@@ -44,9 +44,15 @@ export const pathText = (path: ReadonlyArray<PropertyKey>): string => {
   return text === "" ? "the value" : text.replace(/^\./, "")
 }
 
-// A name may hold anything; a line is one line.
-const oneLine = (name: string): string =>
-  name.replace(/[\p{Cc}\p{Zl}\p{Zp}]/gu, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`)
+/**
+ * A text with its line breaks and control characters escaped: names may hold
+ * anything, and a line is one line.
+ *
+ * @category formatting
+ * @since 0.1.0
+ */
+export const oneLine = (text: string): string =>
+  text.replace(/[\p{Cc}\p{Zl}\p{Zp}]/gu, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`)
 
 const walk = (
   value: unknown,

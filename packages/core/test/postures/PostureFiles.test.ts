@@ -3,6 +3,7 @@ import { Posture, PostureRegistry } from "@mandate/core"
 import { PostureFiles } from "@mandate/core/postures"
 import { Effect, FileSystem, Layer, Path, Schema } from "effect"
 import { execFileSync } from "node:child_process"
+import { writeFileSync } from "node:fs"
 import { directory, type Files, markdown, node, yaml } from "./folder.ts"
 
 const load = Effect.fnUntraced(function*(files: Files, options?: PostureFiles.LoadOptions) {
@@ -550,6 +551,18 @@ layer(node)("PostureFiles.load of bad input", (it) => {
 
       assert.deepStrictEqual(names, ["a"])
       assert.deepStrictEqual(problems, [])
+    }))
+
+  it.effect("says each problem on one line, and of names that are no text as well", () =>
+    Effect.gen(function*() {
+      const folder = yield* directory({ "a\nb.yaml": "5" })
+      writeFileSync(Buffer.concat([Buffer.from(`${folder}/c`), Buffer.of(0xff), Buffer.from(".yaml")]), yaml("c"))
+      const { problems } = shown(folder, yield* PostureFiles.load(folder))
+
+      assert.deepStrictEqual(problems, [
+        "a\\u000ab.yaml:1: Expected fields with names",
+        "c\ufffd.yaml: Expected a name in UTF-8"
+      ])
     }))
 
   it.effect("follows links, reports those that point nowhere, and does not read directories inside", () =>

@@ -75,7 +75,8 @@ const soon = <A>(effect: Effect.Effect<A>): Effect.Effect<A> =>
 const staged = Effect.fnUntraced(function*() {
   const fs = yield* FileSystem.FileSystem
   const watches: Array<Queue.Queue<FileSystem.WatchEvent, Cause.Done>> = []
-  const stage = { reads: 0, closed: 0, watches }
+  // What happens when the names of a directory are read and its files are not yet.
+  const stage = { reads: 0, closed: 0, watches, between: Effect.void as Effect.Effect<unknown> }
   const backend = FileSystem.WatchBackend.of({
     register: (_path, _stat, options) =>
       Option.some(Stream.callback<FileSystem.WatchEvent>((queue) =>
@@ -93,7 +94,7 @@ const staged = Effect.fnUntraced(function*() {
     readDirectory: (path, options) =>
       Effect.suspend(() => {
         stage.reads++
-        return fs.readDirectory(path, options)
+        return Effect.tap(fs.readDirectory(path, options), () => stage.between)
       })
   })
   const files = Layer.mergeAll(
@@ -220,6 +221,53 @@ layer(node)("PostureFiles.layer on the clock", (it) => {
       yield* event(1)
       yield* TestClock.adjust("250 millis")
       assert.strictEqual(yield* change, "+ c 32")
+    }))
+
+  it.effect("keeps all postures where the directory goes while it is read", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* directory({ "a.yaml": yaml("a"), "b.yaml": yaml("b") })
+      const { event, log, names, stage } = yield* started(folder)
+      yield* write(folder, "c.yaml", yaml("c"))
+      stage.between = Effect.orDie(fs.remove(folder, { recursive: true, force: true }))
+      yield* event()
+      yield* TestClock.adjust("250 millis")
+
+      assert.strictEqual((yield* log).message, `Postures cannot be read from ${folder}: it does not exist`)
+      assert.deepStrictEqual(yield* names, ["a", "b"])
+    }))
+
+  it.effect("reads the directory that took the place of another one while that was read", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* directory({ "a.yaml": yaml("a", "maxSteps: 1"), "b.yaml": yaml("b") })
+      const other = yield* directory({ "b.yaml": yaml("b"), "a.md": markdown(["description: Does it", "maxSteps: 2"]) })
+      const { change, event, names, stage } = yield* started(folder)
+      yield* Effect.addFinalizer(() => Effect.ignore(fs.remove(`${folder}-old`, { recursive: true })))
+      yield* write(folder, "c.yaml", yaml("c"))
+      stage.between = Effect.orDie(Effect.suspend(() => {
+        stage.between = Effect.void
+        return Effect.andThen(fs.rename(folder, `${folder}-old`), fs.rename(other, folder))
+      }))
+      yield* event()
+      yield* TestClock.adjust("250 millis")
+
+      assert.strictEqual(yield* change, "~ a 1 > a 2")
+      assert.deepStrictEqual(yield* names, ["a", "b"])
+    }))
+
+  it.effect("removes the posture of a file that became a directory", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* directory({ "a.yaml": yaml("a"), "b.yaml": yaml("b") })
+      const { change, event, names } = yield* started(folder)
+      yield* fs.remove(`${folder}/a.yaml`)
+      yield* fs.makeDirectory(`${folder}/a.yaml`)
+      yield* event()
+      yield* TestClock.adjust("250 millis")
+
+      assert.strictEqual(yield* change, "- a 32")
+      assert.deepStrictEqual(yield* names, ["b"])
     }))
 
   it.effect("watches a directory that took the place of another one between two readings", () =>
