@@ -17,6 +17,7 @@ import { failed } from "../loop/Branch.ts"
 import type { CompiledAgent, LoopTool } from "../loop/Drive.ts"
 import type { CatalogUse } from "../run/Runnable.ts"
 import type { CatalogTool, ToolCatalog } from "../service/ToolCatalog.ts"
+import type { ModelTool } from "../values/ModelRequest.ts"
 import * as BindTools from "./BindTools.ts"
 import type { Found } from "./DefinitionCheck.ts"
 
@@ -41,15 +42,17 @@ export const use = (
     Effect.filter(named(catalog, allowed), (name) => isOffered(agent, name, catalog.find(name)))
   ),
   compile: (agent, names) => {
-    const tools = names.flatMap((name) => {
+    const there = names.flatMap((name) => {
       const entry = catalog.find(name)
       const tool = entry === undefined ? undefined : compiled(entry)
-      return tool === undefined ? [] : [live(catalog, tool)]
+      return tool === undefined ? [] : [tool.definition]
     })
+    // A tool that is gone is not offered. A call of it that was made before finds that it is gone.
+    const tools = names.map((name) => live(catalog, there.find((tool) => tool.name === name) ?? gone(name)))
     return {
       ...agent,
       tools: new Map([...agent.tools, ...tools.map((tool) => [tool.definition.name, tool] as const)]),
-      offered: [...agent.offered, ...tools.map((tool) => tool.definition)]
+      offered: [...agent.offered, ...there]
     }
   }
 })
@@ -102,7 +105,9 @@ const compile = ({ handler, name, takesEncoded, tool }: CatalogTool, report: (fo
   BindTools.compile({ tools: [tool], handlers: new Map([[name, handler]]), takesEncoded, problems: [] }, report)[0]
     ?.tool
 
-const live = (catalog: ToolCatalog["Service"], { definition, isTask }: LoopTool): LoopTool => {
+const gone = (name: string): ModelTool => ({ name, inputSchema: { type: "object" } })
+
+const live = (catalog: ToolCatalog["Service"], definition: ModelTool): LoopTool => {
   const { name } = definition
   const now = (): LoopTool | undefined => {
     const entry = catalog.find(name)
@@ -110,7 +115,7 @@ const live = (catalog: ToolCatalog["Service"], { definition, isTask }: LoopTool)
   }
   return {
     definition,
-    isTask,
+    isTask: false,
     // Of what runs, never of what was there before: a tool that was replaced may ask for an approval by now.
     get needsApproval() {
       return now()?.needsApproval

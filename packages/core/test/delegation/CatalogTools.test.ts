@@ -1,11 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AgentBuilder, Answer, ToolCatalog, TypedAgent } from "@mandate/core"
+import { AgentBuilder, Answer, DelegateRuntime, type Interrupt, ToolCatalog, TypedAgent } from "@mandate/core"
 import { Script, ScriptedModel, Step } from "@mandate/testing"
 import { Context, Effect, Fiber, Layer, Schema } from "effect"
 import * as Tool from "effect/ai/Tool"
 import * as Toolkit from "effect/ai/Toolkit"
 import { TestClock } from "effect/testing"
 import { backings } from "../support/Backings.ts"
+import * as Postures from "../support/Postures.ts"
 import * as Trees from "../support/Trees.ts"
 import * as Waiting from "../support/Waiting.ts"
 
@@ -166,5 +167,47 @@ describe.each(backings)("a run with tools of the catalog, in $name", ({ make }) 
         ["pay"]
       ])
       assert.deepStrictEqual(Trees.outputs(requests[1]!.request), ["paid", "first reads a"])
+    }))
+})
+
+describe.each(backings)("a tool that goes while a person decides about its call, in $name", ({ make }) => {
+  const waiting = Script.optional([Step.calls(Step.call("pay", { euros: 1 })), Step.text("done")])
+  const error = { error: { reason: "ToolRemoved", message: "The tool \"pay\" is not there any more" } }
+  const read = Effect.flatMap(ScriptedModel.ScriptedModel, (model) =>
+    Effect.map(model.requests, (requests) => {
+      const { request } = requests.at(-1)!
+      return { outputs: Trees.outputs(request), offered: request.tools.map(({ name }) => name) }
+    }))
+  const approved = (pending: ReadonlyArray<Interrupt.PendingInterrupt>) => pending.map(({ id }) => Answer.approve(id))
+
+  it.effect("is an error of the call in a posture's run", () =>
+    Effect.gen(function*() {
+      const store = yield* make
+      yield* Effect.gen(function*() {
+        const delegates = yield* DelegateRuntime.DelegateRuntime
+        const first = yield* DelegateRuntime.run({ posture: "payer", task: "Pay" })
+        yield* ToolCatalog.remove("pay")
+        const last = yield* delegates.resume(
+          first.subSessionId,
+          first.status === "suspended" ? approved(first.pending) : []
+        )
+
+        assert.strictEqual(last.status, "success")
+        assert.deepStrictEqual(yield* read, { outputs: [error], offered: ["read", "write"] })
+      }).pipe(Effect.provide(Postures.runtime([Postures.posture("payer")], { payer: waiting }, { store })))
+    }))
+
+  it.effect("is an error of the call in an agent's run", () =>
+    Effect.gen(function*() {
+      const store = yield* make
+      yield* Effect.gen(function*() {
+        const agent = yield* AgentBuilder.make("clerk").withCatalogTools([]).build()
+        const { status } = yield* agent.run("Pay", { threadId: "t" })
+        yield* ToolCatalog.remove("pay")
+        const last = yield* agent.resume("t", status._tag === "Suspended" ? approved(status.pending) : [])
+
+        assert.strictEqual(last.status._tag, "Completed")
+        assert.deepStrictEqual(yield* read, { outputs: [error], offered: ["read", "write"] })
+      }).pipe(Effect.provide(Postures.runtime([], { clerk: waiting }, { store })))
     }))
 })
