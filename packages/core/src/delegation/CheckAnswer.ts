@@ -82,9 +82,9 @@ const byJsonSchema = (schema: Json, value: Json): ReadonlyArray<string> =>
     Result.try(() => {
       const { $defs, ...root } = schema as { readonly [key: string]: any }
       const document = { dialect: "draft-2020-12" as const, schema: root, definitions: $defs ?? {} }
-      return Schema.decodeUnknownResult(fromJsonSchemaDocument(document) as Schema.Codec<unknown>, { errors: "all" })(
-        value
-      )
+      // Patterns are those of the handler's own schema, which applies them to the answer as well.
+      const read = fromJsonSchemaDocument(document, { patterns: "apply" }) as Schema.Codec<unknown>
+      return Schema.decodeUnknownResult(read, { errors: "all" })(value)
     }),
     {
       onFailure: () => ["the question's schema cannot be read"],

@@ -64,6 +64,28 @@ describe("a question", () => {
       assert.deepStrictEqual(did, ["entered", "held", "entered", "entered"])
     }))
 
+  it.effect.each<readonly [string, Schema.Codec<unknown, unknown>, string, string]>([
+    ["a UUID", Schema.String.check(Schema.isUUID()), "123e4567-e89b-42d3-a456-426614174000", "7"],
+    ["a text without blanks around it", Schema.Trimmed, "blue", " blue"],
+    ["a template", Schema.TemplateLiteral(["seat-", Schema.Int]), "seat-7", "row-7"],
+    ["a large number", Schema.BigInt, "12", "twelve"]
+  ])(
+    "takes an answer that its schema has a pattern for, and no other: %s",
+    ([, answer, good, bad]) =>
+      Effect.gen(function*() {
+        const { resume, run } = yield* setUp(
+          () => Effect.map(ToolContext.ask("Which?", { answer }), String),
+          Step.text("booked")
+        )
+        yield* run
+        const refused = yield* Effect.flip(resume(Answer.replyUnknown("0.0:question0", bad)))
+        const last = yield* resume(Answer.replyUnknown("0.0:question0", good))
+
+        assert.strictEqual(refused._tag === "RunError" && refused.reason._tag, "InvalidAnswer")
+        assert.deepStrictEqual(last._tag === "Reported" && last.report, "booked")
+      })
+  )
+
   it.effect("cannot be caught, retried or outlived in the handler, and its finalizers run", () =>
     Effect.gen(function*() {
       const did: Array<string> = []
