@@ -9,6 +9,7 @@
  *    the same budget. Errors, timeouts and cancelled runs are never kept.
  * 2. What is found is decoded by the report schema of now, and a miss if it
  *    does not decode. Each hit decodes anew, so nobody shares a value.
+ * 3. Nothing that a cache gives or does fails a call.
  *
  * @since 0.1.0
  */
@@ -16,6 +17,7 @@ import type * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
 import { none, type ResultCache } from "../service/ResultCache.ts"
 import * as CachedResult from "../values/CachedResult.ts"
 import type { PostureKeys } from "../values/CacheKey.ts"
@@ -113,12 +115,12 @@ const all = new WeakMap<ResultCache["Service"], EqualResults>()
 const make = (cache: ResultCache["Service"]): EqualResults => {
   const calls = EqualCalls.make<Kept>()
   const find = Effect.fnUntraced(function*(keys: PostureKeys, subagent: Reporter, partial: boolean) {
-    for (const key of partial ? [keys.success, keys.partial] : [keys.success]) {
-      const cached = yield* cache.get(key)
-      if (Option.isNone(cached)) continue
-      const { value } = cached
-      const error = value.status === "partial" ? value.error : undefined
-      const hit = yield* decoded(subagent, { json: CachedResult.value(value), error })
+    for (const status of partial ? ["success", "partial"] as const : ["success"] as const) {
+      const cached = yield* read(cache, keys[status])
+      // A partial result is never taken for a whole one, whoever wrote it where.
+      if (cached?.status !== status) continue
+      const error = cached.status === "partial" ? cached.error : undefined
+      const hit = yield* decoded(subagent, { json: CachedResult.value(cached), error })
       if (hit !== undefined) return hit
     }
     return undefined
@@ -153,10 +155,24 @@ const alone: EqualResults = { use: (_, work) => Effect.map(work, ({ value }) => 
 
 const ran = <A>(value: A) => ({ _tag: "Ran" as const, value })
 
+// An application's own cache may do and give anything, and a run goes on without it.
+const guarded = <A>(use: () => Effect.Effect<A>): Effect.Effect<A | undefined> =>
+  Effect.catchDefect(
+    Effect.suspend(use),
+    (defect) => Effect.as(Effect.logWarning("The result cache failed; the run goes on without it", defect), undefined)
+  )
+
+const read = (cache: ResultCache["Service"], key: string): Effect.Effect<CachedResult.CachedResult | undefined> =>
+  guarded(() => Effect.map(cache.get(key), (found) => Option.getOrUndefined(Option.flatMap(found, whole))))
+
+const whole = Schema.decodeUnknownOption(CachedResult.CachedResult)
+
 const store = (cache: ResultCache["Service"], keys: Keys, { error, json }: Kept): Effect.Effect<void> =>
-  error === undefined
-    ? cache.set(keys.success, CachedResult.success(json), { timeToLive: keys.timeToLive })
-    : cache.set(keys.partial, CachedResult.partial(json, error), { timeToLive: keys.timeToLive })
+  guarded(() =>
+    error === undefined
+      ? cache.set(keys.success, CachedResult.success(json), { timeToLive: keys.timeToLive })
+      : cache.set(keys.partial, CachedResult.partial(json, error), { timeToLive: keys.timeToLive })
+  )
 
 // What a schema takes as it is, it gives as it is, and each caller may change what it got.
 const copy = (kept: Kept): Kept => ({ ...kept, json: structuredClone(kept.json) })

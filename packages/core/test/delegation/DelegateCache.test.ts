@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AgentBuilder, DelegateRuntime, PostureRegistry } from "@mandate/core"
+import { AgentBuilder, DelegateRuntime, PostureRegistry, ResultCache } from "@mandate/core"
 import { Script, ScriptedModel, Step } from "@mandate/testing"
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import * as Postures from "../support/Postures.ts"
 import * as Trees from "../support/Trees.ts"
@@ -69,4 +69,50 @@ describe("results of equal calls", () => {
       ],
       scout: Script.each([Step.delay("1 second", Step.text("seen"))])
     }))))
+})
+
+// What an application's own cache may give, whatever its types say.
+const given: ReadonlyArray<readonly [string, () => unknown]> = [
+  ["gives a text that is no JSON", () => Effect.succeedSome({ format: 1, status: "success", result: "s3cr3t" })],
+  ["gives an entry of another form", () => Effect.succeedSome({ format: 2, status: "success", result: "\"seen\"" })],
+  ["gives an entry that is none", () => Effect.succeedSome(null)],
+  ["gives nothing that it could", () => Effect.succeed(undefined)],
+  ["gives a result of another kind", () => Effect.succeedSome({ format: 1, status: "success", result: "5" })],
+  [
+    "gives a partial result for a whole one",
+    () =>
+      Effect.succeedSome({
+        format: 1,
+        status: "partial",
+        result: "\"half\"",
+        error: { _tag: "BudgetExceeded", limit: "tokens" }
+      })
+  ],
+  ["dies", () => Effect.die("gone")],
+  ["throws", () => {
+    throw new Error("gone")
+  }]
+]
+
+describe("a cache of the application's own", () => {
+  it.effect.each(given)("fails no call where it %s", ([, give]) =>
+    Effect.gen(function*() {
+      const agent = yield* AgentBuilder.make("lead").withPostures().build()
+      const result = yield* agent.run("Go")
+
+      const [, second] = yield* Effect.flatMap(ScriptedModel.ScriptedModel, (model) => model.requestsOf("lead"))
+      assert.deepStrictEqual(Trees.outputs(second!.request), [{ report: "seen" }])
+      assert.strictEqual(result.status._tag, "Completed")
+    }).pipe(Effect.provide(Layer.provide(
+      Postures.runtime([posture("scout")], {
+        scout: Script.each([Step.text("seen")]),
+        lead: [Step.calls(Step.call("delegate", { posture: "scout", task: "Look" })), Step.text("done")]
+      }),
+      Layer.succeed(ResultCache.ResultCache, {
+        get: give as never,
+        set: give as never,
+        remove: () => Effect.void,
+        clear: Effect.void
+      })
+    ))))
 })
