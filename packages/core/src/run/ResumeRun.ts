@@ -4,17 +4,20 @@
  * @since 0.1.0
  */
 import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
 import * as ActiveRun from "../loop/ActiveRun.ts"
 import * as Interrupts from "../loop/Interrupts.ts"
 import * as Journal from "../loop/Journal.ts"
 import * as Pending from "../loop/Pending.ts"
 import type { Mandate } from "../service/Mandate.ts"
 import type { Answered } from "../service/RunRow.ts"
-import type { Answer } from "../values/Answer.ts"
+import { Answer } from "../values/Answer.ts"
 import * as Ids from "../values/Ids.ts"
 import type { PendingInterrupt } from "../values/Interrupt.ts"
 import type { RunError } from "../values/RunError.ts"
 import type { NewEvent } from "../values/RunEvent.ts"
+import * as SchemaIssues from "../values/SchemaIssues.ts"
 import * as GoOn from "./GoOn.ts"
 import * as RunFailure from "./RunFailure.ts"
 import type { Runnable } from "./Runnable.ts"
@@ -58,7 +61,7 @@ export const resume = Effect.fnUntraced(function*(
   }
   yield* ThreadVerbs.sameAgent(runnable, row)
   const pending = yield* RunFailure.fromStore(threadId)(Pending.list(runtime.store, row.runId))
-  const asked = yield* match(threadId, answers, pending)
+  const asked = yield* match(threadId, yield* named(answers), pending)
   for (const [answer, interrupt] of asked) {
     const issues = yield* check(answer, interrupt)
     if (issues.length > 0) return yield* RunFailure.fail({ _tag: "InvalidAnswer", threadId, id: answer.id, issues })
@@ -74,16 +77,36 @@ export const resume = Effect.fnUntraced(function*(
   return yield* GoOn.goOn(runtime, runnable, { threadId, runId: run.runId, epoch: stored.epoch }, stored.sequence)
 })
 
-const match = (
+// Answers are made elsewhere, and may come as JSON that nobody has looked at.
+const named = (answers: unknown): Effect.Effect<ReadonlyArray<Named>, RunError> =>
+  isNamed(answers) ? Effect.succeed(answers) : RunFailure.fail({
+    _tag: "InvalidInput",
+    field: "answers",
+    issues: Result.match(decodeNamed(answers), { onSuccess: () => [], onFailure: (error) => SchemaIssues.lines(error) })
+  })
+
+const NamedAnswers = Schema.Array(
+  Schema.Struct({ _tag: Schema.Literals(["Approve", "Reject", "Edit", "Reply", "Proceed"]), id: Schema.String })
+)
+type Named = (typeof NamedAnswers.Type)[number]
+const isNamed = Schema.is(NamedAnswers)
+const decodeNamed = Schema.decodeUnknownResult(NamedAnswers, { errors: "all" })
+
+const decode = (answer: Named): Result.Result<Answer, Schema.SchemaError> => {
+  const kind: Schema.Codec<Answer, unknown> = Answer.cases[answer._tag]
+  return Schema.decodeUnknownResult(kind, { errors: "all" })(answer)
+}
+
+const match = Effect.fnUntraced(function*(
   threadId: string,
-  answers: ReadonlyArray<Answer>,
+  answers: ReadonlyArray<Named>,
   pending: ReadonlyArray<PendingInterrupt>
-): Effect.Effect<ReadonlyArray<readonly [Answer, PendingInterrupt]>, RunError> => {
+): Effect.fn.Return<ReadonlyArray<readonly [Answer, PendingInterrupt]>, RunError> {
   if (answers.length === 0) {
-    return RunFailure.fail({ _tag: "InvalidInput", field: "answers", issues: ["there must be at least one"] })
+    return yield* RunFailure.fail({ _tag: "InvalidInput", field: "answers", issues: ["there must be at least one"] })
   }
   const byId = new Map(pending.map((interrupt) => [interrupt.id as string, interrupt]))
-  const pairs: Array<readonly [Answer, PendingInterrupt]> = []
+  const pairs: Array<readonly [Named, PendingInterrupt]> = []
   const unknown: Array<string> = []
   for (const answer of answers) {
     const interrupt = byId.get(answer.id)
@@ -92,10 +115,17 @@ const match = (
     // Each is answered once: a second answer to one id is as unknown as any.
     byId.delete(answer.id)
   }
-  return unknown.length > 0
-    ? RunFailure.fail({ _tag: "UnknownInterrupt", threadId, ids: unknown, pending: pending.map(({ id }) => id) })
-    : Effect.succeed(pairs)
-}
+  if (unknown.length > 0) {
+    const ids = pending.map(({ id }) => id)
+    return yield* RunFailure.fail({ _tag: "UnknownInterrupt", threadId, ids: unknown, pending: ids })
+  }
+  return yield* Effect.forEach(pairs, ([answer, interrupt]) =>
+    Result.match(decode(answer), {
+      onSuccess: (decoded) => Effect.succeed([decoded, interrupt] as const),
+      onFailure: (error) =>
+        RunFailure.fail({ _tag: "InvalidAnswer", threadId, id: answer.id, issues: SchemaIssues.lines(error) })
+    }))
+})
 
 // The runs on the way down to those that asked go on too, without an answer of their own.
 const pathsOf = (
