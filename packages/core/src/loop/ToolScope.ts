@@ -99,7 +99,7 @@ export const make = (
         return yield* stop({ _tag: "Wait" })
       }),
       once: Effect.fnUntraced(function*(name, schema, effect) {
-        const key = `s/${call.key}/${name}`
+        const key = onceKey(call, name)
         const codec = Schema.toCodecJson(schema)
         const recorded = journal.records.values.get(key)
         if (recorded !== undefined) return yield* Effect.orDie(Schema.decodeUnknownEffect(codec)(recorded))
@@ -124,3 +124,6 @@ export const make = (
     })
   return scope
 }
+
+// Written as in JSON: half a surrogate pair, which no store keeps in a key, still tells two names apart.
+const onceKey = ({ key }: ToolCall, name: string): string => `s/${key}/${JSON.stringify(name).slice(1, -1)}`

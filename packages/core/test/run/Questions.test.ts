@@ -4,6 +4,7 @@ import { Step } from "@mandate/testing"
 import { Effect, Schema } from "effect"
 import * as Tool from "effect/ai/Tool"
 import * as Toolkit from "effect/ai/Toolkit"
+import { backings } from "../support/Backings.ts"
 import * as Waiting from "../support/Waiting.ts"
 
 const Book = Tool.make("book", { success: Schema.String })
@@ -141,5 +142,40 @@ describe("a question", () => {
       assert.deepStrictEqual(ids(status), ["0.0:child~0.0:question0"])
       const keys = (yield* store.load("t#0"))?.records.map(({ key }) => key)
       assert.deepStrictEqual(keys, ["m/0", "t/0.1"])
+    }))
+})
+
+describe.each(backings)("what stands in once, in $name", ({ make }) => {
+  it.effect("is done once each, whatever its name is made of", () =>
+    Effect.gen(function*() {
+      const names = ["", "a/b", "a\u0000b", "a\ud800", "a\udc00", "a\ufffd", "a\"b", "a\\\"b", "__proto__"]
+      const did: Array<string> = []
+      const clerk = AgentBuilder.make("clerk").withTools(Toolkit.make(Book), {
+        book: () =>
+          Effect.gen(function*() {
+            const values = yield* Effect.forEach(
+              names,
+              (name, n) => ToolContext.once(name, Schema.Number, Effect.sync(() => did.push(name) && n))
+            )
+            yield* ToolContext.ask("Sure?", { answer: Schema.Boolean })
+            return values.join(" ")
+          })
+      })
+      const { next } = yield* Waiting.processes(yield* make, {
+        clerk: [
+          Step.calls(Step.call("book")),
+          (request) => Step.text(JSON.stringify(request.messages.at(-1)?.content))
+        ]
+      })
+      yield* next(Effect.flatMap(clerk.build(), (agent) => agent.run("Go", { threadId: "t" })))
+      const { status } = yield* next(
+        Effect.flatMap(
+          clerk.build(),
+          (agent) => agent.resume("t", [Answer.reply("0.0:question0", Schema.Boolean, true)])
+        )
+      )
+
+      assert.deepStrictEqual(did, names)
+      assert.include(status._tag === "Completed" ? status.answer : "", "0 1 2 3 4 5 6 7 8")
     }))
 })
