@@ -118,8 +118,16 @@ const delegate = Effect.fnUntraced(function*(
   json: Json.Json,
   call: ToolCall,
   drive: Drive
-) {
+): Effect.fn.Return<Branch, Lost> {
   const { context } = subagent.agent
+  const there = drive.isRecovery
+    ? yield* drive.runtime.store.load(Ids.runId(Ids.childThreadId(drive.run.runId, call.key), 0))
+    : undefined
+  // What was started goes on with what it was started with, whatever the schema of the input is by now.
+  if (there !== undefined) {
+    const { input, prompt } = there.row
+    return yield* watched({ drive, call, subagent, policy: parent.childFailure, task: { json: input, prompt } })
+  }
   const input = yield* Effect.result(Effect.provideContext(
     Effect.flatMap(
       subagent.input.fromModel(json),
@@ -133,12 +141,9 @@ const delegate = Effect.fnUntraced(function*(
   return yield* subagent.cache === undefined ? watched(self) : cached(self, subagent.cache)
 })
 
-// A call whose run is there already goes on with it, whatever is known by now.
 const cached = Effect.fnUntraced(function*(self: Task, { keys, results }: TypedCache): Effect.fn.Return<Branch, Lost> {
   const { call, drive, subagent, task } = self
   const id = Ids.childThreadId(drive.run.runId, call.key)
-  const isThere = drive.isRecovery && (yield* drive.runtime.store.load(Ids.runId(id, 0))) !== undefined
-  if (isThere) return yield* watched(self)
   const surroundings = yield* Surroundings.of(subagent, ChildTask.starting(self, undefined))
   const ended = yield* results.use({
     keys: keys(JSON.parse(task.json), { tenant: drive.run.tenant, surroundings }),
@@ -165,7 +170,7 @@ export const watched = (self: Task): Effect.Effect<Branch, Lost> => {
     toolCallId: call.part.id,
     tool: call.part.name
   })
-  drive.journal.emit(() => ({ ...place(), _tag: "ToolStarted", input: JSON.parse(task.json) }))
+  drive.journal.emit(() => ({ ...place(), _tag: "ToolStarted", input: shown(task.json) }))
   return Effect.tap(ChildTask.run(self), (branch) =>
     Effect.sync(() => {
       if (branch._tag !== "Done") return
@@ -173,6 +178,9 @@ export const watched = (self: Task): Effect.Effect<Branch, Lost> => {
       drive.journal.emit(() => ({ ...place(), _tag: "ToolFinished", output: output.value, isError }))
     }))
 }
+
+// A row that was edited by hand may hold anything.
+const shown = (json: string): Json.Json => Result.getOrElse(Json.parse(json, json.length * 3), () => null)
 
 const refusal = (call: ToolCall, drive: Drive): Effect.Effect<Branch> | undefined =>
   tooManyTasks(call, drive) ?? tooDeep(drive)
