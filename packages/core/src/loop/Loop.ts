@@ -47,15 +47,21 @@ import * as Transcript from "./Transcript.ts"
  * @since 0.1.0
  */
 export const drive = (self: Drive, earlier: ReadonlyArray<Message>): Effect.Effect<DriveEnd, Fenced | StoreError> => {
-  const transcript = Transcript.make(earlier, self.run.prompt, self.run.spent)
-  return Effect.catchCauseIf(
-    steps(self, transcript),
-    Cause.hasDies,
-    (cause) =>
+  const { agentId, runId, spent } = self.run
+  const transcript = Transcript.make(earlier, self.run.prompt, spent)
+  return steps(self, transcript).pipe(
+    Effect.catchCauseIf(Cause.hasDies, (cause) =>
       Effect.andThen(
-        Effect.logError(`The run "${self.run.runId}" failed by a bug`, cause),
-        fail(self, transcript, { _tag: "Defect", where: `the agent "${self.run.agentId}"` }, self.run.spent)
-      )
+        Effect.logError(`The run "${runId}" failed by a bug`, cause),
+        fail(self, transcript, { _tag: "Defect", where: `the agent "${agentId}"` }, spent)
+      )),
+    // Whoever goes on with it need not wait for this process to give it up. A store that is down cannot note even that.
+    Effect.catchTag("StoreError", (error) =>
+      Effect.catchTag(
+        fail(self, transcript, { _tag: "StoreFailed", operation: error.operation }, spent),
+        "StoreError",
+        () => Effect.fail(error)
+      ))
   )
 }
 

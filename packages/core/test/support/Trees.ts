@@ -122,7 +122,7 @@ export type Services = Layer.Success<ReturnType<typeof runtimeOf>>
 /** A store whose operations do something else around what they do. */
 export const around = (
   store: RunStore.RunStore["Service"],
-  change: (name: string, done: Effect.Effect<unknown>) => Effect.Effect<unknown>
+  change: (name: string, done: Effect.Effect<unknown>) => Effect.Effect<unknown, RunStore.StoreError>
 ): RunStore.RunStore["Service"] =>
   new Proxy(store, {
     get: (target, name) => {
