@@ -162,4 +162,23 @@ describe("cancel from another process", () => {
       }).pipe(Effect.provide(process()))
     }).pipe(Effect.scoped)
   })
+
+  it.effect("is heard as an unknown thread by who waits for a run whose thread went with it", () => {
+    const tools = Toolkit.make(Tool.make("work"))
+    const store = MemoryRunStore.make()
+    const worker = AgentBuilder.make("top").withTools(tools, { work: () => Effect.sleep("10 seconds") })
+    return Effect.gen(function*() {
+      const model = yield* ScriptedModel.make({ top: [Step.call("work")] })
+      const process = () => Trees.runtimeOf(ScriptedModel.layerOf(model), store)
+      yield* Effect.gen(function*() {
+        const started = yield* Effect.flatMap(worker.build(), (agent) => agent.start("Go"))
+        yield* TestClock.adjust("1 second")
+        yield* Effect.provide(Effect.flatMap(worker.build(), (other) => other.cancel(started.threadId)), process())
+        yield* TestClock.adjust("1 minute")
+        const { reason } = yield* Effect.flip(started.await)
+
+        assert.deepStrictEqual(reason, { _tag: "UnknownThread", threadId: started.threadId })
+      }).pipe(Effect.provide(process()))
+    }).pipe(Effect.scoped)
+  })
 })
