@@ -5,7 +5,8 @@
  *
  * Invariants:
  *
- * 1. A run has at most one drive here at a time.
+ * 1. A run has at most one drive here at a time. One that lost the run to a
+ *    newer epoch is given up for that of whoever has it now.
  * 2. Who waits for a drive waits for a deferred, never for a fiber: a drive
  *    that cannot be interrupted keeps nobody waiting.
  * 3. A closing drive tells nobody how its fiber ended. What it comes out as is
@@ -155,15 +156,14 @@ export const make = (options: {
       })
     }))
 
-  const abandon = (runId: string): Effect.Effect<void> =>
-    Effect.sync(() => {
-      const runs = treeOf(runId)
-      for (const run of runs) run.isClosing = true
-      for (const run of runs) {
-        interruptInBackground(run)
-        finish(run, { _tag: "Lost", isClosed: false })
-      }
-    })
+  const giveUp = (runId: string): void => {
+    const runs = treeOf(runId)
+    for (const run of runs) run.isClosing = true
+    for (const run of runs) {
+      interruptInBackground(run)
+      finish(run, { _tag: "Lost", isClosed: false })
+    }
+  }
 
   const cancel = (runId: string): Effect.Effect<boolean, StoreError | Fenced | CorruptRow> =>
     Effect.uninterruptible(Effect.gen(function*() {
@@ -206,7 +206,9 @@ export const make = (options: {
       const parent = request.parentRunId === undefined ? undefined : live.get(request.parentRunId)
       // A parent that is not live has been closed, and its fibers are about to end.
       if (request.parentRunId !== undefined && parent?.isClosing !== false) return Effect.never
-      const { runId } = request.fence
+      const { epoch, runId } = request.fence
+      const known = live.get(runId)
+      if (known !== undefined && !known.isClosing && known.request.fence.epoch < epoch) giveUp(runId)
       const done = resting.get(runId) ?? (live.get(runId) ?? start(request)).done
       // A parent that is closing by now is not to go on with what it waited for.
       return Effect.flatMap(
@@ -233,9 +235,12 @@ export const make = (options: {
     Effect.succeed<RunHost>({
       drive,
       cancel,
-      abandon,
+      abandon: (runId) => Effect.sync(() => giveUp(runId)),
       isClosing: (runId) => live.get(runId)?.isClosing === true,
-      isLive: (runId) => live.has(runId)
+      isLive: (runId, epoch) => {
+        const known = live.get(runId)
+        return known !== undefined && (epoch === undefined || known.request.fence.epoch >= epoch)
+      }
     }),
     () => shutdown
   )

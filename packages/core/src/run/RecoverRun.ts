@@ -84,15 +84,17 @@ const isAtRest = (runtime: Mandate["Service"], { runId, state, threadId }: RunRo
     )
     : Effect.succeed(state === "Settled")
 
-const attempt = (
+const attempt = Effect.fnUntraced(function*(
   runtime: Mandate["Service"],
-  { runId, threadId }: RunRow,
+  row: RunRow,
   force: boolean
-): Effect.Effect<Leased, RunError> =>
-  Effect.flatMap(runtime.lease, (lease) =>
-    runtime.host.isLive(runId) && !force
-      ? Effect.succeed<Leased>({ _tag: "Held", until: lease.now + lease.ttl })
-      : RunFailure.fromStore(threadId)(runtime.store.lease(threadId, { ...lease, force })))
+): Effect.fn.Return<Leased, RunError> {
+  const isHere = !force && (yield* ThreadVerbs.isDriven(runtime, row))
+  const lease = yield* runtime.lease
+  return isHere
+    ? { _tag: "Held", until: lease.now + lease.ttl }
+    : yield* RunFailure.fromStore(row.threadId)(runtime.store.lease(row.threadId, { ...lease, force }))
+})
 
 const taken = (leased: Leased, { threadId }: RunRow): Effect.Effect<number, RunError> =>
   leased._tag === "Taken" ? Effect.succeed(leased.epoch) : RunFailure.fail({ _tag: "ThreadBusy", threadId })

@@ -20,10 +20,28 @@ import type { Runnable } from "./Runnable.ts"
  * @category getters
  * @since 0.1.0
  */
-export const isHeld = (runtime: Mandate["Service"], { runId, threadId }: RunRow): Effect.Effect<boolean, RunError> =>
-  runtime.host.isLive(runId)
-    ? Effect.succeed(true)
-    : RunFailure.fromStore(threadId)(Effect.flatMap(runtime.lease, (lease) => runtime.store.isHeld(threadId, lease)))
+export const isHeld = (runtime: Mandate["Service"], row: RunRow): Effect.Effect<boolean, RunError> =>
+  Effect.flatMap(isDriven(runtime, row), (isHere) =>
+    isHere
+      ? Effect.succeed(true)
+      : RunFailure.fromStore(row.threadId)(
+        Effect.flatMap(runtime.lease, (lease) => runtime.store.isHeld(row.threadId, lease))
+      ))
+
+/**
+ * Whether a run is being driven here, by a drive that has not lost it to
+ * another process.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const isDriven = (
+  { host, store }: Mandate["Service"],
+  { runId, threadId }: RunRow
+): Effect.Effect<boolean, RunError> =>
+  host.isLive(runId)
+    ? Effect.map(RunFailure.fromStore(threadId)(store.load(runId)), (loaded) => host.isLive(runId, loaded?.epoch))
+    : Effect.succeed(false)
 
 /**
  * The last run of a thread.
@@ -74,7 +92,7 @@ export const forget = Effect.fnUntraced(function*(
   const last = rows[rows.length - 1]
   if (last === undefined) return
   if (last.state === "Running") {
-    if (runtime.host.isLive(last.runId)) return yield* RunFailure.fail({ _tag: "ThreadBusy", threadId })
+    if (yield* isDriven(runtime, last)) return yield* RunFailure.fail({ _tag: "ThreadBusy", threadId })
     const leased = yield* RunFailure.fromStore(threadId)(
       Effect.flatMap(runtime.lease, (lease) => runtime.store.lease(threadId, lease))
     )

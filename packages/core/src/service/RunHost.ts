@@ -71,8 +71,8 @@ export interface RunHost {
   /** Whether a drive of the run is being closed here, so that nothing below it may start. */
   readonly isClosing: (runId: string) => boolean
 
-  /** Whether a drive of the run is in progress here. */
-  readonly isLive: (runId: string) => boolean
+  /** Whether a drive of the run is in progress here; with an epoch, whether it is one that may still write by it. */
+  readonly isLive: (runId: string, epoch?: number) => boolean
 
   /**
    * Cancels a run and everything below it, wherever it stands: interrupts

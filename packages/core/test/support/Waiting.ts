@@ -33,8 +33,9 @@ export const processesOf = (
   model: ScriptedModel.ScriptedModel["Service"],
   registry: Layer.Layer<ScriptedModel.ScriptedModel | ModelRegistry.ModelRegistry> = ScriptedModel.layerOf(model)
 ): Processes => {
+  // Two of them at once are two processes.
   const runtime = (opened: Store) =>
-    Layer.merge(TestRuntime.layerStore(opened, `process-${++started}`), StrictProvider.layer(registry))
+    Layer.fresh(Layer.merge(TestRuntime.layerStore(opened, `process-${++started}`), StrictProvider.layer(registry)))
   const open = Effect.isEffect(store) ? store : Effect.succeed(store)
   return {
     model,
