@@ -107,10 +107,11 @@ export const make = (options: {
   // Seizing raises the epochs, so from here on no former writer can write.
   const settleTree = Effect.fnUntraced(function*(
     runId: string,
-    top: { readonly outcome: Settled; readonly notRun: string }
+    top: { readonly outcome: Settled; readonly notRun: string },
+    by: { readonly epoch?: number } = {}
   ): Effect.fn.Return<TreeClose.Plan | undefined, StoreError | Fenced | CorruptRow> {
     const request = yield* lease
-    const tree: ReadonlyArray<LoadedRun> = yield* store.seize(runId, request)
+    const tree: ReadonlyArray<LoadedRun> = yield* store.seize(runId, { ...request, ...by })
     if (tree.length === 0) return undefined
     const plan = yield* TreeClose.plan(store, tree, { ...top, at: request.now })
     const sequence = yield* store.close(plan.runs, Journal.encode(plan.events))
@@ -142,11 +143,12 @@ export const make = (options: {
   const deadline = (run: LiveRun): Effect.Effect<void> =>
     Effect.uninterruptible(Effect.suspend(() => {
       if (run.isClosing || Deferred.isDoneUnsafe(run.done)) return Effect.void
-      const { runId } = run.request.fence
+      const { epoch, runId } = run.request.fence
       const runs = treeOf(runId)
       for (const one of runs) one.isClosing = true
       const outcome: Settled = { _tag: "BudgetExceeded", limit: "time" }
-      return Effect.matchCauseEffect(settleTree(runId, { outcome, notRun: "the time budget is used up" }), {
+      // Where another process has the run by now, the time is that one's to tell.
+      return Effect.matchCauseEffect(settleTree(runId, { outcome, notRun: "the time budget is used up" }, { epoch }), {
         onSuccess: (plan) => Effect.sync(() => plan === undefined ? letEnd(runs) : close(runs, runId, plan, outcome)),
         onFailure: (cause) =>
           Effect.andThen(

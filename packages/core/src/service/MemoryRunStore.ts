@@ -164,7 +164,8 @@ export const make = (): RunStore["Service"] => {
 
     seize: (runId, lease) =>
       Effect.sync(() => {
-        const tree = tables.openTree(runId)
+        const epoch = tables.findThread(tables.find(runId)?.row.threadId ?? "")?.epoch
+        const tree = lease.epoch === undefined || lease.epoch === epoch ? tables.openTree(runId) : []
         for (const run of tree) tables.take(tables.thread(run.row.threadId), lease)
         return tree.map((run) => tables.loaded(run))
       }),

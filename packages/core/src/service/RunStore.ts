@@ -192,9 +192,13 @@ export class RunStore extends Context.Service<RunStore, {
 
   /**
    * Takes over a run and every open run below it: raises the epochs, so that
-   * no former writer can write, and reads them all, parents first.
+   * no former writer can write, and reads them all, parents first. With an
+   * `epoch`, only while the thread of the run has that one; nothing otherwise.
    */
-  readonly seize: (runId: string, lease: LeaseRequest) => Effect.Effect<ReadonlyArray<LoadedRun>, StoreError>
+  readonly seize: (
+    runId: string,
+    lease: LeaseRequest & { readonly epoch?: number }
+  ) => Effect.Effect<ReadonlyArray<LoadedRun>, StoreError>
 
   /**
    * Settles several runs of one tree, the top first, in one transaction, each

@@ -175,7 +175,8 @@ export const make = (
     seize: (runId, lease) =>
       write("seize", () => {
         const top = tables.sql.run(...split(runId))
-        const tree = top === undefined || top.state === "Settled" ? [] : tables.openTree(top)
+        const isFree = lease.epoch === undefined || lease.epoch === top?.epoch
+        const tree = top === undefined || top.state === "Settled" || !isFree ? [] : tables.openTree(top)
         return tree.map((run) => tables.loaded(run, tables.take(run.thread, lease)))
       }),
 

@@ -88,6 +88,22 @@ describe.each(backings)("a process whose run was taken over amid a call that nev
       assert.deepStrictEqual(statuses, ["Suspended", "Suspended"])
     }))
 
+  it.effect("does not end it when the time that it had here is over", () =>
+    Effect.gen(function*() {
+      const agent = workers().alone.withBudget({ timeout: "1 minute" })
+      const { one, two } = yield* setUp(backing, Step.calls(Step.call("work")))
+      const status = yield* one.next(Effect.gen(function*() {
+        const here = yield* agent.build()
+        yield* here.start("Go", { threadId: "t" })
+        yield* backing.pass("30 seconds")
+        yield* two.next(Effect.flatMap(agent.build(), (there) => there.recover("t", { force: true })))
+        yield* backing.pass("1 hour")
+        return (yield* here.status("t")).status
+      }))
+
+      assert.strictEqual(status._tag, "Suspended")
+    }))
+
   it.effect("starts anew on its thread after that was forgotten", () =>
     Effect.gen(function*() {
       const agent = workers().alone

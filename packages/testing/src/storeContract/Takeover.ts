@@ -135,6 +135,19 @@ export const rules: ReadonlyArray<Rule> = [
     })
   },
   {
+    name: "seizes a run by its epoch, and nothing by one that it had before",
+    check: Effect.fnUntraced(function*(store) {
+      const { child, grandchild, parent } = yield* tree(store)
+      const epoch = yield* Steps.take(store, "t", by("one"))
+      const late = store.seize("t#0", { ...by("two"), epoch: parent.epoch })
+      yield* same("what is seized late", yield* Steps.unchanged(store, "seize", ["t"], late), [])
+      const seized = yield* store.seize("t#0", { ...by("two"), epoch })
+
+      const fences = [parent, child, grandchild]
+      yield* same("the runs", seized.map(({ row }) => row.runId), fences.map(({ runId }) => runId))
+    })
+  },
+  {
     name: "seizes nothing of a run that is settled or not there",
     check: Effect.fnUntraced(function*(store) {
       yield* Steps.settle(store, yield* Steps.open(store, "t"))

@@ -87,6 +87,10 @@ export const treeFaults: Faults = {
     "taking over: seizes a run and every open run below it, parents first, with their records and new epochs",
     (store) => ({ seize: (runId, lease) => Effect.map(store.seize(runId, lease), (runs) => runs.slice(0, 1)) })
   ),
+  "seizes by an epoch that was": fault(
+    "taking over: seizes a run by its epoch, and nothing by one that it had before",
+    (store) => ({ seize: (runId, { epoch: _, ...lease }) => store.seize(runId, lease) })
+  ),
   "takes its own instance for another": fault(
     "leases: tells whether an instance other than the one that asks holds a thread",
     (store) => ({ isHeld: (threadId, lease) => store.isHeld(threadId, { ...lease, holder: "" }) })
