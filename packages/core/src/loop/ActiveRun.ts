@@ -8,7 +8,7 @@ import * as Schema from "effect/Schema"
 import { type Fence, type NewRun, rowFormat, type RunRow } from "../service/RunRow.ts"
 import { ResolvedBudget } from "../values/Budget.ts"
 import { ParentCall } from "../values/ChildRun.ts"
-import { AgentId, RunId, ThreadId } from "../values/Ids.ts"
+import { AgentId, childThreadId, isChildThread, lineOf, RunId, ThreadId } from "../values/Ids.ts"
 import { RunBinding } from "../values/RunBinding.ts"
 import type { Origin } from "../values/RunEvent.ts"
 import { RunLimits } from "../values/RunLimits.ts"
@@ -123,7 +123,14 @@ export const fromRow = (row: RunRow): Result.Result<ActiveRun, string> =>
       catch: () => "a column does not hold JSON"
     }),
     (fields) => Result.mapError(decode(fields), (error) => SchemaIssues.lines(error).join("; "))
-  )
+  ).pipe(Result.flatMap((run) =>
+    isPlaced(run) ? Result.succeed(run) : Result.fail("its thread is not that of its parent's call or of its root")
+  ))
+
+const isPlaced = ({ call, parentRunId, rootThreadId, threadId }: ActiveRun): boolean =>
+  rootThreadId === lineOf(threadId).at(-1) && (parentRunId === undefined || call === undefined
+    ? parentRunId === undefined && call === undefined && !isChildThread(threadId)
+    : threadId === childThreadId(parentRunId, call.key))
 
 const decode = Schema.decodeUnknownResult(Fields, { errors: "all" })
 

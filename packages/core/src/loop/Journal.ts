@@ -24,7 +24,7 @@ import { Answer } from "../values/Answer.ts"
 import * as Ids from "../values/Ids.ts"
 import type { Json } from "../values/Json.ts"
 import type { DurableEvent, LiveEvent, NewEvent, Origin } from "../values/RunEvent.ts"
-import { InterruptRecord, ResultRecord, StepRecord } from "../values/RunRecord.ts"
+import { InterruptRecord, ResultRecord, stepKey, StepRecord } from "../values/RunRecord.ts"
 import * as SchemaIssues from "../values/SchemaIssues.ts"
 import * as Usage from "../values/Usage.ts"
 
@@ -134,14 +134,26 @@ export const empty = (): Records => ({
  * Decodes stored records. Fails with the key of the first one that cannot be
  * read, and what is wrong with it.
  *
+ * **Details**
+ *
+ * Whatever is recorded of a step needs the response it belongs to: another one
+ * asked for in its place would get the answers that people gave to this one.
+ *
  * @category constructors
  * @since 0.1.0
  */
 export const decode = (stored: ReadonlyArray<Record>): Result.Result<Records, string> => {
   const records = empty()
+  let last = -1
   for (const { json, key } of stored) {
     const decoded = decodeInto(records, key, json)
     if (Result.isFailure(decoded)) return Result.fail(`record ${key}: ${decoded.failure}`)
+    const step = stepOf(key)
+    if (step === undefined) return Result.fail(`record ${key}: its key is none that a record has`)
+    last = Math.max(last, step)
+  }
+  for (let step = 0; step <= last; step++) {
+    if (!records.steps.has(stepKey(step))) return Result.fail(`record ${stepKey(step)}: it is missing`)
   }
   return Result.succeed(records)
 }
@@ -186,6 +198,13 @@ const decodeRequest = Schema.decodeUnknownResult(Schema.fromJsonString(Interrupt
 const decodeAnswer = Schema.decodeUnknownResult(Schema.fromJsonString(Answer))
 const decodeValue = Schema.decodeUnknownResult(Schema.fromJsonString(Schema.Json))
 const isInterruptId = Schema.is(Ids.InterruptId)
+
+const recordKey = /^(?:m\/(0|[1-9]\d*)$|t\/(0|[1-9]\d*)\.\d+$|[iads]\/(0|[1-9]\d*)\.\d+(?:$|[/:]))/
+
+const stepOf = (key: string): number | undefined => {
+  const found = recordKey.exec(key)
+  return found === null ? undefined : Number(found[1] ?? found[2] ?? found[3])
+}
 
 const decodeInto = (records: Records, key: string, json: string): Result.Result<unknown, string> => {
   const store = <K, A>(into: Map<K, A>, key: K, decoded: Result.Result<A, Schema.SchemaError>) =>

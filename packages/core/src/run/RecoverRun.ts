@@ -56,9 +56,9 @@ export const recover = Effect.fnUntraced(function*(
 ): Effect.fn.Return<Started, RunError> {
   const row = yield* ThreadVerbs.lastRun(runtime, threadId)
   if (yield* isAtRest(runtime, row)) return yield* RunFailure.fail({ _tag: "NothingToRecover", threadId })
-  yield* ThreadVerbs.sameAgent(runnable, row)
   // A run that cannot be read is left as it is, its lease too.
   yield* ThreadVerbs.loadOpen(runtime, row)
+  yield* ThreadVerbs.sameAgent(runnable, row)
   yield* GoOn.check(runtime, row)
   const epoch = yield* take[takeover](runtime, row, restore)
   const loaded = yield* RunFailure.fromStore(threadId)(runtime.store.load(row.runId))

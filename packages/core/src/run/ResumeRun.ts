@@ -59,6 +59,7 @@ export const resume = Effect.fnUntraced(function*(
     const isBusy = row.state === "Running" && (yield* ThreadVerbs.isHeld(runtime, row))
     return yield* RunFailure.fail({ _tag: isBusy ? "ThreadBusy" : "IncompleteRun", threadId })
   }
+  const { run } = yield* ThreadVerbs.loadOpen(runtime, row)
   yield* ThreadVerbs.sameAgent(runnable, row)
   const pending = yield* RunFailure.fromStore(threadId)(Pending.list(runtime.store, row.runId))
   const asked = yield* match(threadId, yield* named(answers), pending)
@@ -66,7 +67,6 @@ export const resume = Effect.fnUntraced(function*(
     const issues = yield* check(answer, interrupt)
     if (issues.length > 0) return yield* RunFailure.fail({ _tag: "InvalidAnswer", threadId, id: answer.id, issues })
   }
-  const { run } = yield* ThreadVerbs.loadOpen(runtime, row)
   yield* GoOn.check(runtime, row)
   const events: ReadonlyArray<NewEvent> = [{ ...ActiveRun.origin(run), _tag: "RunResumed", at: now }]
   const lease = yield* runtime.lease

@@ -22,6 +22,10 @@ const edits = [
     "UPDATE records SET key = 'i/0.0:wish0' WHERE key LIKE 'i/%'",
     "record i/"
   ],
+  ["a record under a key of no kind", "UPDATE records SET key = 'x' WHERE key LIKE 'd/%'", "record x"],
+  ["a response that is gone", "DELETE FROM records WHERE key = 'm/0'", "record m/0: it is missing"],
+  ["a definition that is gone", "UPDATE runs SET definition = 99", "agentId"],
+  ["a root that is a child's", "UPDATE runs SET call_key = '0.0', tool_call_id = 'x'", "its thread is not"],
   [
     "a request of another kind",
     "UPDATE records SET json = '{\"request\":{\"_tag\":\"Wish\"},\"askedAt\":0}' WHERE key LIKE 'i/%'",
