@@ -91,14 +91,13 @@ export const forget = Effect.fnUntraced(function*(
   const rows = yield* RunFailure.fromStore(threadId)(runtime.store.thread(threadId))
   const last = rows[rows.length - 1]
   if (last === undefined) return
-  if (last.state === "Running") {
-    if (yield* isDriven(runtime, last)) return yield* RunFailure.fail({ _tag: "ThreadBusy", threadId })
-    const leased = yield* RunFailure.fromStore(threadId)(
-      Effect.flatMap(runtime.lease, (lease) => runtime.store.lease(threadId, lease))
-    )
-    if (leased._tag === "Held") return yield* RunFailure.fail({ _tag: "ThreadBusy", threadId })
+  const loaded = yield* RunFailure.fromStore(threadId)(runtime.store.load(last.runId))
+  if (loaded === undefined) return
+  if (loaded.row.state === "Running" && (yield* isHeld(runtime, loaded.row))) {
+    return yield* RunFailure.fail({ _tag: "ThreadBusy", threadId })
   }
-  yield* RunFailure.fromStore(threadId)(runtime.store.forget(threadId))
+  // Whoever has begun to drive it since has a newer epoch.
+  yield* RunFailure.fromStore(threadId)(runtime.store.forget(threadId, loaded.epoch))
 })
 
 /**

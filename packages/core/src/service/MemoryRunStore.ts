@@ -182,7 +182,15 @@ export const make = (): RunStore["Service"] => {
         return Effect.succeed(sequence)
       }),
 
-    forget: (threadId) => Effect.sync(() => tables.forget(threadId)),
+    forget: (threadId, epoch) =>
+      Effect.suspend(() => {
+        const thread = tables.findThread(threadId)
+        if (thread === undefined) return Effect.void
+        if (epoch !== undefined && epoch !== thread.epoch) {
+          return Effect.fail(new Fenced({ runId: thread.runs[thread.runs.length - 1] ?? Ids.runId(threadId, 0) }))
+        }
+        return Effect.sync(() => tables.forget(threadId))
+      }),
 
     events: (rootThreadId, after) =>
       Effect.sync(() =>

@@ -210,8 +210,11 @@ export class RunStore extends Context.Service<RunStore, {
     events: Events
   ) => Effect.Effect<number, StoreError | Fenced>
 
-  /** Deletes a thread and everything below it. */
-  readonly forget: (threadId: string) => Effect.Effect<void, StoreError>
+  /**
+   * Deletes a thread and everything below it. With an `epoch`, only while the
+   * thread has that one: fails with `Fenced` where it has been taken since.
+   */
+  readonly forget: (threadId: string, epoch?: number) => Effect.Effect<void, StoreError | Fenced>
 
   /** Reads the durable events of a root thread with a number over `after`. */
   readonly events: (

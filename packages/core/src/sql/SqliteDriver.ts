@@ -198,10 +198,15 @@ export const make = (
         return Result.succeed(sequence)
       }),
 
-    forget: (threadId) =>
-      write("forget", () => {
+    forget: (threadId, epoch) =>
+      commits.write("forget", () => {
         const thread = tables.sql.thread(threadId)
-        if (thread !== undefined) tables.forget(thread.id)
+        if (thread === undefined) return Result.void
+        if (epoch !== undefined && epoch !== thread.epoch) {
+          return Result.fail(new Fenced({ runId: Ids.runId(threadId, tables.sql.lastRun(thread.id)?.number ?? 0) }))
+        }
+        tables.forget(thread.id)
+        return Result.void
       }),
 
     events: (rootThreadId, after) =>

@@ -60,7 +60,7 @@ export const crashing = (inner: Store, n: number): CrashingStore => {
       close: write((runs, events) => inner.close(runs, events)),
       answer: write((threadId, lease, runs, events) => inner.answer(threadId, lease, runs, events)),
       isHeld: read((threadId, lease) => inner.isHeld(threadId, lease)),
-      forget: write((threadId) => inner.forget(threadId)),
+      forget: write((threadId, epoch) => inner.forget(threadId, epoch)),
       lease: read((threadId, lease) => inner.lease(threadId, lease)),
       load: read((runId) => inner.load(runId)),
       thread: read((threadId) => inner.thread(threadId)),

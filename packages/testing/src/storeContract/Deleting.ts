@@ -18,6 +18,19 @@ import * as Steps from "./Steps.ts"
  */
 export const rules = (): ReadonlyArray<Rule> => [
   {
+    name: "deletes a thread by its epoch, and nothing by one that it had before",
+    check: Effect.fnUntraced(function*(store) {
+      const run = yield* Steps.open(store, "t")
+      const epoch = yield* Steps.take(store, "t", by("one"))
+      const late = Steps.refused("a late forget", run.runId, store.forget("t", run.epoch))
+      yield* Steps.unchanged(store, "forget", ["t"], late)
+      yield* store.forget("t", epoch)
+      yield* store.forget("t", epoch)
+
+      yield* same("the runs", yield* store.thread("t"), [])
+    })
+  },
+  {
     name: "deletes a thread with all its runs and all below it, with their events and leases, and nothing else",
     check: Effect.fnUntraced(function*(store) {
       yield* Steps.settle(store, yield* Steps.open(store, "t"))

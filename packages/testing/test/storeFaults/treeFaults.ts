@@ -121,6 +121,10 @@ export const treeFaults: Faults = {
       }
     }
   ),
+  "deletes by an epoch that was": fault(
+    "deleting: deletes a thread by its epoch, and nothing by one that it had before",
+    (store) => ({ forget: (threadId) => store.forget(threadId) })
+  ),
   "keeps a run whose thread was made for it": fault(
     "deleting: deletes a run whose thread was made for it when it settles, with all below it",
     (store) => ({ open: (run, lease, events) => store.open({ ...run, ephemeral: false }, lease, events) })

@@ -155,7 +155,7 @@ export const writeFaults: Faults = {
           Effect.andThen(
             Effect.yieldNow,
             rows.every(({ state }) => state === "Settled")
-              ? Effect.andThen(store.forget(run.threadId), store.open(run, lease, events))
+              ? Effect.andThen(Effect.orDie(store.forget(run.threadId)), store.open(run, lease, events))
               : store.open(run, lease, events)
           ))
     })

@@ -31,7 +31,7 @@ export const make = (inner: Store, onBegin: (n: number) => void, onEnd: (n: numb
     release: write((holder) => inner.release(holder)),
     seize: write((runId, lease) => inner.seize(runId, lease)),
     close: write((runs, events) => inner.close(runs, events)),
-    forget: write((threadId) => inner.forget(threadId)),
+    forget: write((threadId, epoch) => inner.forget(threadId, epoch)),
     renew: (lease) => inner.renew(lease),
     isHeld: (threadId, lease) => inner.isHeld(threadId, lease),
     load: (runId) => inner.load(runId),
