@@ -82,7 +82,7 @@ export const make = (
   const toTheEnd = (session: DelegateOutcome.Session, started: StartRun.Started, restore: Restore) =>
     Effect.onInterrupt(
       restore(Effect.flatMap(started.wait, (end) => DelegateOutcome.of(runtime, session, started, end))),
-      () => Effect.ignore(CancelRun.run(runtime, { ...started, state: "Running" }))
+      () => Effect.ignore(CancelRun.driven(runtime, started))
     )
 
   const goOn = <E>(

@@ -159,7 +159,7 @@ export const make = <I, A, O>(
   const cancelling = (started: StartRun.Started, restore: Restore) =>
     Effect.onInterrupt(
       restore(outcome(started)),
-      () => Effect.ignore(CancelRun.run(runtime, { ...started, state: "Running" }))
+      () => Effect.ignore(CancelRun.driven(runtime, started))
     )
   const handle = (started: StartRun.Started): RunHandle<A> => ({
     threadId: started.threadId,

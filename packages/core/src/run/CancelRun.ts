@@ -31,6 +31,22 @@ export const run = (
     : RunFailure.fromStore(threadId)(Effect.asVoid(runtime.host.cancel(runId)))
 
 /**
+ * Cancels a run that is being driven here. One that another process has taken
+ * over is that one's.
+ *
+ * @category running
+ * @since 0.1.0
+ */
+export const driven = (
+  runtime: Mandate["Service"],
+  { runId, threadId }: Pick<RunRow, "runId" | "threadId">
+): Effect.Effect<void, RunError> =>
+  Effect.flatMap(
+    ThreadVerbs.isDriven(runtime, { runId, threadId }),
+    (isHere) => isHere ? run(runtime, { runId, threadId, state: "Running" }) : Effect.void
+  )
+
+/**
  * Cancels the open run of a thread with all below it.
  *
  * @category running

@@ -37,7 +37,7 @@ export const isHeld = (runtime: Mandate["Service"], row: RunRow): Effect.Effect<
  */
 export const isDriven = (
   { host, store }: Mandate["Service"],
-  { runId, threadId }: RunRow
+  { runId, threadId }: Pick<RunRow, "runId" | "threadId">
 ): Effect.Effect<boolean, RunError> =>
   host.isLive(runId)
     ? Effect.map(RunFailure.fromStore(threadId)(store.load(runId)), (loaded) => host.isLive(runId, loaded?.epoch))

@@ -104,6 +104,22 @@ describe.each(backings)("a process whose run was taken over amid a call that nev
       assert.strictEqual(status._tag, "Suspended")
     }))
 
+  it.effect("does not cancel it when who waits for it here is interrupted", () =>
+    Effect.gen(function*() {
+      const agent = workers().alone
+      const { one, two } = yield* setUp(backing, Step.calls(Step.call("work")))
+      const status = yield* one.next(Effect.gen(function*() {
+        const here = yield* agent.build()
+        const running = yield* Effect.forkChild(here.run("Go", { threadId: "t" }), { startImmediately: true })
+        yield* backing.pass("1 second")
+        yield* two.next(Effect.flatMap(agent.build(), (there) => there.recover("t", { force: true })))
+        yield* Fiber.interrupt(running)
+        return (yield* here.status("t")).status
+      }))
+
+      assert.strictEqual(status._tag, "Suspended")
+    }))
+
   it.effect("starts anew on its thread after that was forgotten", () =>
     Effect.gen(function*() {
       const agent = workers().alone
