@@ -92,11 +92,11 @@ export const make = (
           answerSchema: Tool.getJsonSchemaFromSchema(answer) as Json
         }
         const asked = Interrupts.ask(journal.records, id, request, drive.now())
-        yield* Effect.catch(
-          journal.append({ records: [asked], events: [] }),
-          (error) => stop({ _tag: "Lost", error })
-        )
-        return yield* stop({ _tag: "Wait" })
+        // What is asked waits, whatever becomes of the handler while that is written.
+        return yield* Effect.uninterruptible(Effect.matchEffect(journal.append({ records: [asked], events: [] }), {
+          onFailure: (error) => stop({ _tag: "Lost", error }),
+          onSuccess: () => stop({ _tag: "Wait" })
+        }))
       }),
       once: Effect.fnUntraced(function*(name, schema, effect) {
         const key = onceKey(call, name)

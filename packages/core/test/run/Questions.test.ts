@@ -114,16 +114,6 @@ describe("a question", () => {
       assert.deepStrictEqual(ids(yield* run), ["0.0:question0"])
     }))
 
-  it.effect("stays when a second one is asked while it is open", () =>
-    Effect.gen(function*() {
-      const ask = (question: string) => ToolContext.ask(question, { answer: Schema.String })
-      const { run } = yield* setUp(
-        () => Effect.map(Effect.all([ask("One?"), ask("Two?")], { concurrency: "unbounded" }), (both) => both.join())
-      )
-
-      assert.deepStrictEqual(ids(yield* run), ["0.0:question0"])
-    }))
-
   it.effect("waits beside calls that go on, and the run suspends when all have ended", () =>
     Effect.gen(function*() {
       const clerk = TypedAgent.text("clerk", { description: "Books" }).withTools(Toolkit.make(Book), {
@@ -177,5 +167,32 @@ describe.each(backings)("what stands in once, in $name", ({ make }) => {
 
       assert.deepStrictEqual(did, names)
       assert.include(status._tag === "Completed" ? status.answer : "", "0 1 2 3 4 5 6 7 8")
+    }))
+})
+
+describe.each(backings)("a question that is being written, in $name", ({ make }) => {
+  const ask = (question: string) => ToolContext.ask(question, { answer: Schema.String })
+  it.effect.each(
+    [
+      [
+        "a second one is asked",
+        () => Effect.map(Effect.all([ask("One?"), ask("Two?")], { concurrency: "unbounded" }), (both) => both.join())
+      ],
+      [
+        "something beside it fails",
+        () => Effect.andThen(Effect.raceFirst(ask("One?"), Effect.die("broken")), ask("Two?"))
+      ],
+      ["something beside it is faster", () => Effect.race(ask("One?"), Effect.succeed("no answer"))]
+    ] as const
+  )("stays when %s meanwhile", ([, handler]) =>
+    Effect.gen(function*() {
+      const clerk = AgentBuilder.make("clerk").withTools(Toolkit.make(Book), { book: handler })
+      const store = yield* make
+      const { next } = yield* Waiting.processes(store, { clerk: [Step.calls(Step.call("book"))] })
+      const { status } = yield* next(Effect.flatMap(clerk.build(), (agent) => agent.run("Go", { threadId: "t" })))
+
+      assert.deepStrictEqual(ids(status), ["0.0:question0"])
+      const keys = (yield* store.load("t#0"))?.records.map(({ key }) => key)
+      assert.deepStrictEqual(keys, ["m/0", "i/0.0:question0"])
     }))
 })
