@@ -185,6 +185,7 @@ export const make = <I, A, O>(
         const threadId = yield* StartRun.threadOf(runtime, config)
         const live = yield* runtime.events.subscribe(threadId)
         const started = yield* Effect.uninterruptible(begin(threadId, input, config, true))
+        yield* WatchRun.endWith(started, live)
         return Stream.fromQueue(live).pipe(
           Stream.filter((event) => !("sequence" in event) || event.sequence >= started.sequence),
           Stream.takeUntil((event) => WatchRun.endsDrive(started.runId, event)),

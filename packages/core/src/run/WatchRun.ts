@@ -4,13 +4,16 @@
  * @since 0.1.0
  */
 import * as Effect from "effect/Effect"
+import * as Queue from "effect/Queue"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { Mandate } from "../service/Mandate.ts"
+import type { Subscription } from "../service/RunEvents.ts"
 import type { StoreError } from "../service/RunStore.ts"
-import type * as Ids from "../values/Ids.ts"
 import { RunEvent } from "../values/RunEvent.ts"
+import type { Started } from "./StartRun.ts"
 
 /**
  * Events of a run and of everything below it, from its start until its drive
@@ -27,11 +30,12 @@ import { RunEvent } from "../values/RunEvent.ts"
  */
 export const events = (
   runtime: Mandate["Service"],
-  run: { readonly threadId: Ids.ThreadId; readonly runId: Ids.RunId },
+  run: Started,
   after: number
 ): Stream.Stream<RunEvent> =>
   Stream.unwrap(Effect.gen(function*() {
     const live = yield* runtime.events.subscribe(run.threadId)
+    yield* endWith(run, live)
     const stored = yield* replay(runtime, run.threadId, after)
     const last = stored.reduce((most, event) => Math.max(most, sequence(event)), after)
     const ended = stored.some((event) => endsDrive(run.runId, event))
@@ -43,6 +47,17 @@ export const events = (
       Stream.takeUntil((event) => endsDrive(run.runId, event))
     )
   }))
+
+/**
+ * Ends a subscription when the drive of a run ends, whatever has come by then.
+ * One that another process took over, or whose store is down, has no event that
+ * says so.
+ *
+ * @category running
+ * @since 0.1.0
+ */
+export const endWith = ({ wait }: Started, live: Subscription): Effect.Effect<void, never, Scope.Scope> =>
+  Effect.asVoid(Effect.forkScoped(Effect.andThen(wait, Effect.sync(() => Queue.endUnsafe(live)))))
 
 /**
  * Whether an event ends a drive of a run.
