@@ -193,7 +193,7 @@ describe("interrupting a call whose run is starting", () => {
       assert.deepStrictEqual(yield* Trees.ends("t"), { "t#0": "Cancelled" })
     }).pipe(Effect.provide(Trees.runtime({ top: [Step.calls(Step.call("pay"))] }, slowly("answer")))))
 
-  const mended: Script.Scripts = { top: Script.optional([Step.fail("authentication"), Step.hang()]) }
+  const mended: Script.Scripts = { top: Script.optional([Step.again(Step.fail("authentication"), Step.hang())]) }
   for (const operation of ["lease", "reopen"]) {
     it.effect(`cancels the run that it recovers, at ${operation}`, () =>
       Effect.gen(function*() {

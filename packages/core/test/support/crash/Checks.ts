@@ -139,7 +139,9 @@ const bag = (events: ReadonlyArray<RunEvent.DurableEvent>): ReadonlyArray<string
     .sort()
 
 const timeless = (value: unknown): unknown =>
-  JSON.parse(JSON.stringify(value ?? null), (key, inner) => /Millis$|^at$/.test(key) ? 0 : inner)
+  JSON.parse(JSON.stringify(value ?? null), (key, inner) => typeof inner === "number" && times.test(key) ? 0 : inner)
+
+const times = /Millis$|^at$|^startedAt$|^stoppedAt$/
 
 /** What a value has too little or too much of. */
 export const differs = (what: string, found: unknown, expected: unknown): ReadonlyArray<string> => {
