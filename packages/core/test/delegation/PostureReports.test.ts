@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { DelegateRuntime, Posture } from "@mandate/core"
+import { DelegateRuntime, Mandate, ModelRegistry, Posture } from "@mandate/core"
 import { ScriptedModel, Step } from "@mandate/testing"
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
 import * as Postures from "../support/Postures.ts"
 
 const { posture } = Postures
@@ -89,6 +89,31 @@ describe("a JSON Schema of a posture's report", () => {
       }).pipe(Effect.provide(Postures.runtime([posture("p", { report: schema })], {
         p: [Step.calls(Step.report(bad as never)), Step.calls(Step.report(good as never))]
       })))
+  )
+
+  it.effect.each(schemas)(
+    "holds an answer that a model gives natively to all of it: %s",
+    ([, schema, bad, good]) =>
+      Effect.gen(function*() {
+        const model = yield* ScriptedModel.make({
+          p: [Step.text(JSON.stringify(bad)), Step.text(JSON.stringify(good))]
+        })
+        const result = yield* DelegateRuntime.run({ posture: "p", task: "Go" }).pipe(
+          Effect.provide(Layer.provide(
+            DelegateRuntime.layer(),
+            Layer.mergeAll(
+              Mandate.layerMemory,
+              Postures.parts([posture("p", { report: schema })]),
+              Layer.succeed(ModelRegistry.ModelRegistry, {
+                get: () => Effect.succeed({ ...model.client, structuredAnswers: true })
+              })
+            )
+          ))
+        )
+
+        assert.deepStrictEqual(result.status === "success" ? result.result : result, good)
+        assert.strictEqual(yield* model.calls, 2)
+      })
   )
 
   it.effect.each(unenforced)(
