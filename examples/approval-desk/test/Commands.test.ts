@@ -86,7 +86,7 @@ describe.concurrent("the commands", () => {
           + `approval-desk:   ${Story.payment}\n`.replace("approval-desk: ", "") + `  ${Story.question}\n`
       )
       assert.match(tone.stderr, /tone: Expected .*Nothing was changed\.\n$/)
-      assert.include(kind.stderr, "Question is answered by Reply, not by Approve")
+      assert.include(kind.stderr, "Expected Answer.reply for a question, not Answer.approve")
       assert.match(much.stderr, /euros: .*Nothing was changed\.\n$/)
       assert.include(noJson.stderr, "edit needs JSON")
       assert.include(again.stderr, "A case is open")

@@ -29,7 +29,8 @@ export const make = (spec: BoundSpec): CheckAnswer => {
   return (answer, asked) => {
     const fitting = fits[asked.request._tag]
     if (!fitting.includes(answer._tag)) {
-      return Effect.succeed([`${asked.request._tag} is answered by ${fitting.join(", ")}, not by ${answer._tag}`])
+      const expected = fitting.map((tag) => makers[tag]).join(" or ")
+      return Effect.succeed([`Expected ${expected} for ${kinds[asked.request._tag]}, not ${makers[answer._tag]}`])
     }
     if (answer._tag === "Edit") return byTool(members, asked, (tool) => tool.checkArguments?.(answer.arguments))
     if (answer._tag !== "Reply") return Effect.succeed([])
@@ -44,6 +45,21 @@ const fits: { readonly [Tag in InterruptRequest["_tag"]]: ReadonlyArray<Answer["
   Question: ["Reply"],
   Breakpoint: ["Proceed"],
   Uncertain: ["Approve", "Reject", "Reply"]
+}
+
+const kinds: { readonly [Tag in InterruptRequest["_tag"]]: string } = {
+  Approval: "an approval",
+  Question: "a question",
+  Breakpoint: "a breakpoint",
+  Uncertain: "a call that may have run"
+}
+
+const makers: { readonly [Tag in Answer["_tag"]]: string } = {
+  Approve: "Answer.approve",
+  Reject: "Answer.reject",
+  Edit: "Answer.edit",
+  Reply: "Answer.reply",
+  Proceed: "Answer.proceed"
 }
 
 const byTool = Effect.fnUntraced(function*(

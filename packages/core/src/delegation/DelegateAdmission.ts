@@ -46,6 +46,7 @@ export const admit = Effect.fnUntraced(function*(
   caller: Caller
 ): Effect.fn.Return<Admitted, DelegateError> {
   const { compile, maxDepth, registry } = runtime
+  if (typeof name !== "string") return yield* invalid("posture", [noText])
   const posture = yield* Effect.mapError(
     registry.get(name),
     ({ known }) => refused({ _tag: "UnknownPosture", posture: Utf8.cut(name, 64), known })

@@ -170,7 +170,8 @@ const definition = (postures: ReadonlyArray<{ readonly name: string; readonly de
   strict: false
 })
 
-const decode = Schema.decodeUnknownResult(Arguments, { errors: "all" })
+// A limit that is misspelt must not be a limit that is missing.
+const decode = Schema.decodeUnknownResult(Arguments, { errors: "all", onExcessProperty: "error" })
 
 const argumentsOf = (call: ToolCall): Result.Result<Arguments, string> =>
   Result.flatMap(
@@ -213,7 +214,10 @@ const refused = (
       }
     case "InvalidPosture":
       return TaskTool.refused(drive, reason._tag, error.message)
-    case "InvalidRequest":
-      return TaskTool.invalidInput(drive, error.message)
+    // The model gave limits beside the task, and knows of no overrides.
+    case "InvalidRequest": {
+      const issues = reason.issues.join("; ")
+      return TaskTool.invalidInput(drive, reason.field === "overrides" ? issues : `${reason.field}: ${issues}`)
+    }
   }
 }

@@ -82,6 +82,9 @@ const knownFields = [...asTheyAre, "instructions", "tools", "allowedTools", "mod
 /** Fields that hold a run to something. One that is misspelt, or lost what it holds, must not be one that is missing. */
 const limiting: ReadonlyArray<string> = ["report", "maxDepth", "maxSteps", "tools", "allowedTools", "budget", "ceiling"]
 
+/** What a merge key would bring in, limits among it, would be missing: YAML 1.2 has none. */
+const mergeKey = "<<"
+
 const isKnown = (key: string): boolean => knownFields.includes(key)
 
 // Not by assignment: `__proto__` is a field like any other.
@@ -181,6 +184,7 @@ const limitNames: ReadonlyArray<string> = ["maxTokens", "maxToolCalls", "timeout
 
 const misspelt = (given: Fields): ReadonlyArray<Found> =>
   Object.keys(given).flatMap((key) => {
+    if (key === mergeKey) return [{ field: key, message: "Expected no merge key; write its fields out" }]
     const name = isKnown(key) ? undefined : meant(key)
     return name === undefined || !limiting.includes(name)
       ? []

@@ -86,9 +86,12 @@ export const resolve = (
   definition: Budget | undefined,
   call: Budget | undefined
 ): Result.Result<ResolvedBudget, ReadonlyArray<string>> => {
-  const maxTokens = call?.maxTokens ?? definition?.maxTokens
-  const maxToolCalls = call?.maxToolCalls ?? definition?.maxToolCalls
-  const timeout = call?.timeout ?? definition?.timeout
+  if (!isLimits(definition) || !isLimits(call)) return Result.fail([noLimits])
+  // Absent is one thing, and `null` another.
+  const limit = <Name extends keyof Budget>(name: Name) => call?.[name] === undefined ? definition?.[name] : call[name]
+  const maxTokens = limit("maxTokens")
+  const maxToolCalls = limit("maxToolCalls")
+  const timeout = limit("timeout")
   const timeoutMillis = timeout === undefined ? undefined : millis(timeout)
   const problems = [
     ...[definition, call].flatMap(unknownLimits),
@@ -105,6 +108,12 @@ export const resolve = (
     ...(timeoutMillis === undefined ? {} : { timeoutMillis })
   })
 }
+
+// Code without types may give anything.
+const isLimits = (budget: unknown): boolean =>
+  budget === undefined || (typeof budget === "object" && budget !== null && !Array.isArray(budget))
+
+const noLimits = "they are no object of limits"
 
 const unknownLimits = (budget: Budget | undefined): ReadonlyArray<string> =>
   Object.keys(budget ?? {}).flatMap((name) =>

@@ -86,8 +86,8 @@ describe("the delegate tool", () => {
           "There is no such posture; postures: capped, scout",
           "There is no such posture; postures: capped, scout",
           "The input is not valid: task: Missing key",
-          "The input is not valid: The task is not valid: it is blank",
-          "The input is not valid: The overrides are not valid: maxTokens must be at most 100, the ceiling of the posture, not 101"
+          "The input is not valid: task: it is blank",
+          "The input is not valid: maxTokens must be at most 100, the ceiling of the posture, not 101"
         ]
       )
       assert.deepStrictEqual(yield* Trees.ends("t"), { "t#0": "Completed", "t#0/0.5#0": "Completed" })

@@ -41,6 +41,11 @@ const overrides: ReadonlyArray<readonly [string, object, string]> = [
     unknown
   >).map((value) => [`timeout ${String(value)}`, { timeout: value }, duration] as const),
   [
+    "null for a limit",
+    { maxTokens: null },
+    count("maxTokens", "null")
+  ],
+  [
     "all three at once",
     { maxTokens: 0, maxToolCalls: -1, timeout: 0 },
     `${count("maxTokens", "0")}; maxToolCalls must be a positive whole number, not -1; ${duration.slice(29)}`
@@ -49,6 +54,9 @@ const overrides: ReadonlyArray<readonly [string, object, string]> = [
 
 const calls: ReadonlyArray<readonly [string, Partial<Record<keyof Request, unknown>>, string]> = [
   ["an unknown posture", { posture: "nobody" }, "There is no posture \"nobody\"; postures: capped, scout"],
+  ...([7, null, undefined, {}] as ReadonlyArray<unknown>).map((posture) =>
+    [`a posture that is ${JSON.stringify(posture)}`, { posture }, "The posture is not valid: it is not a text"] as const
+  ),
   ["a posture named __proto__", {
     posture: "__proto__"
   }, "There is no posture \"__proto__\"; postures: capped, scout"],
@@ -186,6 +194,12 @@ describe("DelegateRuntime.run", () => {
 })
 
 // What a model writes, as text, and what it reads then.
+/** What code is told, as a model is told it that gave the field in its input. */
+const asInput = (problem: string): string =>
+  `The input is not valid: ${
+    problem.replace("The overrides are not valid: ", "").replace(/^The (\w+) is not valid: /, "$1: ")
+  }`
+
 const written: ReadonlyArray<readonly [string, string, string, string]> = [
   ["no JSON", "{", "InvalidInput", "The input is not valid: the text is not JSON"],
   ["no posture and no task", "{}", "InvalidInput", "The input is not valid: posture: Missing key; task: Missing key"],
@@ -216,6 +230,7 @@ const written: ReadonlyArray<readonly [string, string, string, string]> = [
       `"task":"Go","context":"${mebibytes(2)}"`,
       "The context is not valid: it has 2097178 bytes; at most 1048576 are allowed"
     ],
+    ["a limit that is misspelt", "\"task\":\"Go\",\"max_tokens\":5", "max_tokens: Unexpected key"],
     ["0 tokens", "\"task\":\"Go\",\"maxTokens\":0", count("maxTokens", "0")],
     ["-1 calls", "\"task\":\"Go\",\"maxToolCalls\":-1", count("maxToolCalls", "-1")],
     ["1.5 tokens", "\"task\":\"Go\",\"maxTokens\":1.5", count("maxTokens", "1.5")],
@@ -227,14 +242,14 @@ const written: ReadonlyArray<readonly [string, string, string, string]> = [
     ["-1 seconds", "\"task\":\"Go\",\"timeoutSeconds\":-1", duration],
     ["endless seconds", "\"task\":\"Go\",\"timeoutSeconds\":1e308", duration]
   ] as const).map(([name, fields, problem]) =>
-    [name, `{"posture":"scout",${fields}}`, "InvalidInput", `The input is not valid: ${problem}`] as const
+    [name, `{"posture":"scout",${fields}}`, "InvalidInput", asInput(problem)] as const
   ),
   ...([
     ["tokens over the ceiling", "\"maxTokens\":101", ceiling("maxTokens", 100, 101)],
     ["calls over the ceiling", "\"maxToolCalls\":3", ceiling("maxToolCalls", 2, 3)],
     ["seconds over the ceiling", "\"timeoutSeconds\":2.5", ceiling("timeout in milliseconds", 2000, 2500)]
   ] as const).map(([name, field, problem]) =>
-    [name, `{"posture":"capped","task":"Go",${field}}`, "InvalidInput", `The input is not valid: ${problem}`] as const
+    [name, `{"posture":"capped","task":"Go",${field}}`, "InvalidInput", asInput(problem)] as const
   )
 ]
 

@@ -139,6 +139,16 @@ layer(node)("PostureFiles.load", (it) => {
       assert.deepStrictEqual(Object.keys(postures[0]!.extra), ["desciption", "max-tokens", "mode", "timeout"])
     }))
 
+  it.effect("refuses merge keys, whose limits would be missing", () =>
+    Effect.gen(function*() {
+      const { postures, problems } = yield* load({
+        "a.md": markdown(["description: Does it", "defaults: &d { budget: { maxTokens: 3 } }", "<<: *d"])
+      })
+
+      assert.include(problems, "a.md:4 <<: Expected no merge key; write its fields out")
+      assert.deepStrictEqual(postures, [])
+    }))
+
   it.effect("refuses what is nearly a field that holds a run to something", () =>
     Effect.gen(function*() {
       const lines = ["budgett: { maxTokens: 3 }", "maxStep: 3", "allowdTools: [a]"]

@@ -52,6 +52,17 @@ describe("Budget.resolve", () => {
     assert.deepStrictEqual(Budget.resolve({ maxTokens: 5 }, { maxTokens: 1 }), Result.succeed({ maxTokens: 1 }))
   })
 
+  it("refuses what is no object of limits, and null in place of a limit", () => {
+    for (const none of [null, "5", 5, [], [5]]) {
+      assert.deepStrictEqual(failure(none), ["they are no object of limits"])
+      assert.deepStrictEqual(failure({ maxTokens: 5 }, none), ["they are no object of limits"])
+    }
+    assert.deepStrictEqual(failure({ maxTokens: 5 }, { maxTokens: null, timeout: null }), [
+      "maxTokens must be a positive whole number, not null",
+      "timeout must be a positive, finite duration"
+    ])
+  })
+
   it("refuses a limit that is misspelt, in the definition and in the call", () => {
     const problems = ["there is no limit \"maxToken\"; the limits are maxTokens, maxToolCalls, timeout"]
 
