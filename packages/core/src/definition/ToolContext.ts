@@ -82,7 +82,8 @@ export const idempotencyKey: Effect.Effect<string, never, ToolContext> = Effect.
  * Without an answer this never returns: the handler's fiber ends, with its
  * finalizers, and nothing in it can catch that. When the run is resumed the
  * handler is entered again, and each `ask` gives its recorded answer, in the
- * order in which they are asked.
+ * order in which they are asked. An answer that does not decode is asked for
+ * again.
  *
  * **Gotchas**
  *

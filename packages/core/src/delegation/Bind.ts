@@ -153,7 +153,7 @@ const bindOne: (
     id: spec.id,
     tools,
     report: answerCodec,
-    subagents: subagents.map(({ agent, shape }) => ({ id: agent.id, shape }))
+    subagents: subagents.map(({ agent, input, shape }) => ({ id: agent.id, input, shape }))
   })
   const behaviour = Behaviour.of(spec, { agent, input, shape, subagents })
   const bound: BoundSpec = {

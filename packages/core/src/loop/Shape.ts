@@ -11,7 +11,7 @@ import type { LoopTool } from "./Drive.ts"
 
 /**
  * The shape of an agent as text: its id, and a digest of the schemas of each
- * tool, of its report and of each subagent's shape. Instructions,
+ * tool, of its report, and of each subagent's shape and input. Instructions,
  * descriptions, model, bounds and budgets are not part of it.
  *
  * @category constructors
@@ -21,7 +21,11 @@ export const make = (agent: {
   readonly id: string
   readonly tools: ReadonlyArray<{ readonly tool: LoopTool; readonly result: JsonCodec<unknown> }>
   readonly report: JsonCodec<unknown> | undefined
-  readonly subagents: ReadonlyArray<{ readonly id: string; readonly shape: string }>
+  readonly subagents: ReadonlyArray<{
+    readonly id: string
+    readonly shape: string
+    readonly input: JsonCodec<unknown>
+  }>
 }): string =>
   Json.canonical({
     id: agent.id,
@@ -30,7 +34,9 @@ export const make = (agent: {
       digest([tool.definition.inputSchema, result.modelSchema])
     ])),
     report: agent.report === undefined ? "text" : digest(agent.report.modelSchema),
-    subagents: Object.fromEntries(agent.subagents.map(({ id, shape }) => [id, digest(shape)]))
+    subagents: Object.fromEntries(
+      agent.subagents.map(({ id, input, shape }) => [id, digest([shape, input.modelSchema])])
+    )
   })
 
 /**

@@ -6,6 +6,7 @@
 import * as Tool from "effect/ai/Tool"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { ToolContext } from "../definition/ToolContext.ts"
 import type { Fenced, StoreError } from "../service/RunStore.ts"
@@ -60,6 +61,11 @@ export const make = (
   const { journal, run } = drive
   let asks = 0
   let openQuestion: string | undefined
+  const nextQuestion = () => Ids.interruptId(call.key, "question", asks++)
+  const replyTo = (id: Ids.InterruptId) => {
+    const answer = journal.records.answers.get(id)
+    return answer?._tag === "Reply" ? answer : undefined
+  }
   const scope: ToolScope = {
     fiber: undefined,
     signal: undefined,
@@ -75,10 +81,17 @@ export const make = (
       fatal: (reason) => stop({ _tag: "Fatal", reason }),
       emit: progress,
       ask: Effect.fnUntraced(function*(question, { answer }) {
-        const id = Ids.interruptId(call.key, "question", asks++)
-        const codec = Schema.toCodecJson(answer)
-        const given = journal.records.answers.get(id)
-        if (given?._tag === "Reply") return yield* Effect.orDie(Schema.decodeUnknownEffect(codec)(given.value))
+        const decode = Schema.decodeUnknownEffect(Schema.toCodecJson(answer))
+        let id = nextQuestion()
+        // An answer was held to a JSON Schema, which says less than the schema itself: what does not decode is asked again.
+        for (let given = replyTo(id); given !== undefined; given = replyTo(id)) {
+          const decoded = yield* Effect.result(decode(given.value))
+          if (Result.isSuccess(decoded)) return decoded.success
+          yield* Effect.logWarning(
+            `The answer to ${id} of the run "${run.runId}" does not decode; it is asked for again`
+          )
+          id = nextQuestion()
+        }
         if (openQuestion !== undefined) {
           return yield* Effect.die(
             new Error(`The tool "${call.part.name}" asked ${id} while its question ${openQuestion} was open`)

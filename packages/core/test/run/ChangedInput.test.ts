@@ -9,7 +9,9 @@ import * as Waiting from "../support/Waiting.ts"
 
 const Pay = Waiting.gated("pay", {})
 const old = Schema.Struct({ topic: Schema.String })
-const now = Schema.Struct({ subject: Schema.String })
+const other = Schema.Struct({ subject: Schema.String })
+// Nothing of a filter is in the JSON Schema, so the shape is the same.
+const stricter = Schema.Struct({ topic: Schema.String.check(Schema.makeFilter((topic) => topic !== "tides")) })
 
 const scripts: Script.Scripts = {
   lead: Script.each([Step.calls(Step.task("clerk", { topic: "tides" })), (request) => Step.text(said(request))]),
@@ -20,7 +22,7 @@ const said = (request: Parameters<typeof Trees.outputs>[0]) => JSON.stringify(Tr
 
 describe.each(backings)("a child that waits, in $name", ({ make }) => {
   it.effect.each([["", false], [" of a subagent with a cache", true]] as const)(
-    "goes on with the input it was started with when the schema of inputs%s is another by now",
+    "goes on with the input it was started with when the schema of inputs%s would not take it by now",
     ([, isCached]) =>
       Effect.gen(function*() {
         const store = yield* make
@@ -34,7 +36,7 @@ describe.each(backings)("a child that waits, in $name", ({ make }) => {
         const build = (input: Schema.Codec<{}, {}>) => Effect.provide(lead(input).build(), ResultCache.layerMemory())
         yield* next(Effect.flatMap(build(old), (agent) => agent.run("Go", { threadId: "t" })))
         const { status } = yield* next(
-          Effect.flatMap(build(now), (agent) => agent.resume("t", [Answer.approve("0.0:child~0.0:approval0")]))
+          Effect.flatMap(build(stricter), (agent) => agent.resume("t", [Answer.approve("0.0:child~0.0:approval0")]))
         )
 
         assert.deepStrictEqual(status, {
@@ -46,4 +48,39 @@ describe.each(backings)("a child that waits, in $name", ({ make }) => {
         assert.strictEqual((yield* store.load("t#0/0.0#0"))?.row.state, "Settled")
       })
   )
+
+  it.effect("is not gone on with by an agent whose subagent takes other inputs, which says so", () =>
+    Effect.gen(function*() {
+      const store = yield* make
+      const { model, next } = yield* Waiting.processes(store, {
+        ...scripts,
+        clerk: Script.optional([Step.call("pay"), Step.report("paid")])
+      })
+      const lead = (input: Schema.Codec<{}, {}>) => {
+        const clerk = TypedAgent.make("clerk", { description: "Pays", input, report: Schema.String })
+          .withTools(Toolkit.make(Pay), { pay: () => Effect.succeed("paid") })
+        return AgentBuilder.make("lead").withSubagents([clerk]).build()
+      }
+      yield* next(Effect.flatMap(lead(old), (agent) => agent.run("Go", { threadId: "t" })))
+      const before = yield* store.load("t#0")
+      const refused = yield* next(
+        Effect.flatMap(
+          lead(other),
+          (agent) => Effect.flip(agent.resume("t", [Answer.approve("0.0:child~0.0:approval0")]))
+        )
+      )
+      const after = yield* store.load("t#0")
+      const calls = yield* model.calls
+      const resumed = yield* next(
+        Effect.flatMap(lead(old), (agent) => agent.resume("t", [Answer.approve("0.0:child~0.0:approval0")]))
+      )
+
+      assert.deepStrictEqual(refused.reason, {
+        _tag: "AgentChanged",
+        threadId: "t",
+        differences: ["the schemas of the subagent \"clerk\""]
+      })
+      assert.deepStrictEqual([after, calls], [before, 2])
+      assert.strictEqual(resumed.status._tag, "Completed")
+    }))
 })

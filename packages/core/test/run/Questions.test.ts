@@ -65,6 +65,44 @@ describe("a question", () => {
       assert.deepStrictEqual(did, ["entered", "held", "entered", "entered"])
     }))
 
+  it.effect("is asked again where its answer does not decode, though its JSON Schema takes it", () =>
+    Effect.gen(function*() {
+      const Count = Schema.NumberFromString.check(Schema.isInt())
+      const did: Array<string> = []
+      const { resume, run } = yield* setUp(
+        () =>
+          Effect.gen(function*() {
+            const count = yield* ToolContext.ask("How many?", { answer: Count })
+            const isSure = yield* ToolContext.ask("Sure?", { answer: Schema.Boolean })
+            did.push(`${count}, ${isSure}`)
+            return "booked"
+          }),
+        Step.text("booked")
+      )
+      const outcomes = [
+        yield* run,
+        yield* resume(Answer.replyUnknown("0.0:question0", "1.5")),
+        yield* resume(Answer.replyUnknown("0.0:question1", "many")),
+        yield* resume(Answer.reply("0.0:question2", Count, 2))
+      ]
+      const last = yield* resume(Answer.reply("0.0:question3", Schema.Boolean, true))
+
+      assert.deepStrictEqual(
+        outcomes.map((outcome) =>
+          outcome._tag === "Suspended" &&
+          outcome.pending.map(({ id, request }) => [id, request._tag === "Question" && request.question].join(" "))
+        ),
+        [
+          ["0.0:question0 How many?"],
+          ["0.0:question1 How many?"],
+          ["0.0:question2 How many?"],
+          ["0.0:question3 Sure?"]
+        ]
+      )
+      assert.strictEqual(last._tag, "Reported")
+      assert.deepStrictEqual(did, ["2, true"])
+    }))
+
   it.effect.each<readonly [string, Schema.Codec<unknown, unknown>, string, string]>([
     ["a UUID", Schema.String.check(Schema.isUUID()), "123e4567-e89b-42d3-a456-426614174000", "7"],
     ["a text without blanks around it", Schema.Trimmed, "blue", " blue"],
