@@ -5,22 +5,43 @@
  */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
-import * as OpenRun from "../loop/OpenRun.ts"
 import * as Pending from "../loop/Pending.ts"
 import * as RunFailure from "../run/RunFailure.ts"
-import * as StoredRun from "../run/StoredRun.ts"
-import type { CorruptRow } from "../service/CorruptRow.ts"
+import * as WatchRun from "../run/WatchRun.ts"
 import { Mandate } from "../service/Mandate.ts"
-import type { ListedThread, RunRow } from "../service/RunRow.ts"
+import type { RunRow } from "../service/RunRow.ts"
 import * as Bound from "../values/Bound.ts"
-import type { ParentCall } from "../values/ChildRun.ts"
 import * as Ids from "../values/Ids.ts"
-import type { PendingInterrupt } from "../values/Interrupt.ts"
 import type { RunError } from "../values/RunError.ts"
+import type { RunEvent } from "../values/RunEvent.ts"
 import type { RunState } from "../values/RunOutcome.ts"
-import type { RunUsage } from "../values/Usage.ts"
+import * as Summaries from "./Summaries.ts"
+import type { RunSummary, ThreadSummary, WaitingInterrupt } from "./Summaries.ts"
+
+export type {
+  /**
+   * A run of a thread, or of what was delegated from it.
+   *
+   * @category models
+   * @since 0.1.0
+   */
+  RunSummary,
+  /**
+   * A thread with its last run.
+   *
+   * @category models
+   * @since 0.1.0
+   */
+  ThreadSummary,
+  /**
+   * An interrupt that a thread waits on.
+   *
+   * @category models
+   * @since 0.1.0
+   */
+  WaitingInterrupt
+}
 
 /**
  * Which threads to list. All fields narrow; absent ones do not.
@@ -49,77 +70,6 @@ export interface ThreadFilter {
 }
 
 /**
- * A thread with its last run.
- *
- * **Details**
- *
- * `isHeld` tells whether a process holds the thread. A `Running` run of a
- * thread that nobody holds was interrupted and can be recovered. A run whose
- * row says a state that there is not is `Unreadable`; it can only be forgotten.
- * `startedAt` is when the run was started, `stoppedAt` since when it is
- * suspended, failed or settled, both in milliseconds of the Unix epoch.
- *
- * @category models
- * @since 0.1.0
- */
-export interface ThreadSummary {
-  readonly threadId: Ids.ThreadId
-  readonly runId: Ids.RunId
-  readonly agentId: string
-  readonly state: RunState | "Unreadable"
-  readonly isHeld: boolean
-  readonly startedAt: number
-  readonly stoppedAt?: number
-  readonly tenant?: string
-}
-
-/**
- * What a thread waits on: one interrupt, and where to answer it.
- *
- * **Details**
- *
- * `threadId` is the one to `resume`, by the agent `agentId`; a posture that code
- * ran has its name there, and is resumed by `DelegateRuntime`. `run` and
- * `agentPath` name the run that asked, which may be far below.
- *
- * @category models
- * @since 0.1.0
- */
-export interface WaitingInterrupt extends PendingInterrupt {
-  readonly threadId: Ids.ThreadId
-  readonly agentId: string
-  readonly tenant?: string
-}
-
-/**
- * A run of a thread, or of what was delegated from it.
- *
- * **Details**
- *
- * `startedAt` is when it was started, `stoppedAt` since when it is suspended,
- * failed or settled, both in milliseconds of the Unix epoch. `activeMillis` is
- * the time for which it was driven. `outcome` names how a settled run ended, or why a failed one failed. `usage`
- * is there once the run is settled.
- *
- * @category models
- * @since 0.1.0
- */
-export interface RunSummary {
-  readonly threadId: Ids.ThreadId
-  readonly runId: Ids.RunId
-  readonly agentId: string
-  readonly depth: number
-  readonly state: RunState
-  readonly startedAt: number
-  readonly stoppedAt?: number
-  readonly activeMillis: number
-  readonly parentRunId?: Ids.RunId
-  readonly call?: ParentCall
-  readonly outcome?: string
-  readonly usage?: RunUsage
-}
-
-/**
  * Lists threads, in the order of their ids, one page.
  *
  * **Example** (What waits for a person)
@@ -145,7 +95,7 @@ export const list = Effect.fnUntraced(function*(
   if (issues.length > 0) return yield* RunFailure.fail({ _tag: "InvalidInput", field: "filter", issues })
   const { now } = yield* lease
   const found = yield* RunFailure.fromStore("")(store.list({ after, limit, ...filter }))
-  return found.map((thread) => threadSummary(thread, now))
+  return found.map((thread) => Summaries.ofThread(thread, now))
 })
 
 /**
@@ -211,13 +161,52 @@ export const runs = Effect.fnUntraced(function*(
   if (rows.length === 0) return yield* RunFailure.fail({ _tag: "UnknownThread", threadId })
   const below: (row: RunRow) => Effect.Effect<ReadonlyArray<RunSummary>, RunError> = Effect.fnUntraced(
     function*(row) {
-      const self = yield* RunFailure.decoded(runSummary(row))
+      const self = yield* RunFailure.decoded(Summaries.ofRun(row))
       const children = yield* Effect.forEach(yield* read(store.children(row.runId)), below)
       return [self, ...children.flat()]
     }
   )
   return (yield* Effect.forEach(rows, below)).flat()
 })
+
+/**
+ * The events of a thread and of all below it: the durable ones that the store
+ * has with a `sequence` over `after` (0, all of them), then all that happens in
+ * this process, without a gap and without doubles. It goes on until it is left.
+ *
+ * **Details**
+ *
+ * Durable events are those of the runs that are kept. A thread that is not
+ * there has none yet. What another process drives is read when the stream
+ * begins and not followed: read it again, from the last `sequence` on.
+ *
+ * **Example** (Going on where a reader left off)
+ *
+ * ```ts
+ * import { Threads } from "@mandate/core"
+ * import { Stream } from "effect"
+ *
+ * export const log = (threadId: string, after: number) =>
+ *   Threads.events(threadId, { after }).pipe(
+ *     Stream.filter((event) => "sequence" in event),
+ *     Stream.map(({ _tag, at, sequence }) => ({ _tag, at, sequence }))
+ *   )
+ * ```
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const events = (
+  threadId: string,
+  { after = 0 }: { readonly after?: number } = {}
+): Stream.Stream<RunEvent, RunError, Mandate> => {
+  if (Ids.isChildThread(threadId)) return Stream.fromEffect(RunFailure.fail({ _tag: "ChildThread", threadId }))
+  if (!Number.isSafeInteger(after) || after < 0) {
+    const issues = [`it must be a whole number from 0 on, not ${after}`]
+    return Stream.fromEffect(RunFailure.fail({ _tag: "InvalidInput", field: "after", issues }))
+  }
+  return Stream.unwrap(Effect.map(Mandate, (runtime) => WatchRun.thread(runtime, threadId, after)))
+}
 
 const waitingOn = Effect.fnUntraced(
   function*(
@@ -241,38 +230,3 @@ const waitingOn = Effect.fnUntraced(
 
 const defaultLimit = 100
 const maxLimit = 1000
-
-const threadSummary = (thread: ListedThread, now: number): ThreadSummary => {
-  const { agentId, expiresAt, holder, runId, startedAt, stoppedAt, tenant, threadId } = thread
-  return {
-    threadId: threadId as Ids.ThreadId,
-    runId: runId as Ids.RunId,
-    agentId,
-    state: Result.getOrElse(OpenRun.state(thread), () => "Unreadable" as const),
-    isHeld: holder !== null && expiresAt > now,
-    startedAt,
-    ...(stoppedAt === null ? {} : { stoppedAt }),
-    ...(tenant === "" ? {} : { tenant })
-  }
-}
-
-const runSummary = (row: RunRow): Result.Result<RunSummary, CorruptRow> =>
-  Result.gen(function*() {
-    const state = yield* OpenRun.state(row)
-    return {
-      threadId: row.threadId as Ids.ThreadId,
-      runId: row.runId as Ids.RunId,
-      agentId: row.agentId,
-      depth: row.depth,
-      state,
-      startedAt: row.startedAt,
-      ...(row.stoppedAt === null ? {} : { stoppedAt: row.stoppedAt }),
-      activeMillis: row.activeMillis,
-      ...(row.parentRunId === null ? {} : { parentRunId: row.parentRunId as Ids.RunId }),
-      ...(row.callKey === null ? {} : { call: { key: row.callKey as Ids.CallKey, toolCallId: row.toolCallId ?? "" } }),
-      ...(state === "Settled"
-        ? { outcome: (yield* StoredRun.outcome(row))._tag, usage: yield* StoredRun.usage(row) }
-        : {}),
-      ...(state === "Failed" ? { outcome: (yield* StoredRun.failure(row))._tag } : {})
-    }
-  })

@@ -187,7 +187,7 @@ export const make = <I, A, O>(
         const started = yield* Effect.uninterruptible(begin(threadId, input, config, true))
         yield* WatchRun.endWith(started, live)
         return Stream.fromQueue(live).pipe(
-          Stream.filter((event) => !("sequence" in event) || event.sequence >= started.sequence),
+          Stream.filter((event) => WatchRun.isAfter(event, started.sequence - 1)),
           Stream.takeUntil((event) => WatchRun.endsDrive(started.runId, event)),
           Stream.concat(Stream.fromEffect(
             Effect.map(outcome(started), (result): RunFinished<A> => ({ _tag: "RunFinished", result }))

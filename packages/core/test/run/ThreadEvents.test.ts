@@ -1,0 +1,137 @@
+import { assert, describe, it } from "@effect/vitest"
+import { AgentBuilder, Answer, DelegateRuntime, type RunEvent, Threads, TypedAgent } from "@mandate/core"
+import { Script, Step } from "@mandate/testing"
+import { Effect, Fiber, Schema, Stream } from "effect"
+import * as Tool from "effect/ai/Tool"
+import * as Toolkit from "effect/ai/Toolkit"
+import { TestClock } from "effect/testing"
+import { backings } from "../support/Backings.ts"
+import * as Postures from "../support/Postures.ts"
+import * as Trees from "../support/Trees.ts"
+import * as Waiting from "../support/Waiting.ts"
+
+const clerk = TypedAgent.text("clerk", { description: "Pays" })
+  .withTools(Toolkit.make(Waiting.gated("pay", {})), { pay: () => Effect.succeed("paid") })
+const lead = AgentBuilder.make("lead").withSubagents([clerk])
+const scripts: Script.Scripts = {
+  lead: [Step.textTask("clerk", "Pay"), Step.text("done")],
+  clerk: [Step.call("pay"), Step.text("paid")]
+}
+const approval = Answer.approve("0.0:child~0.0:approval0")
+
+const sequences = (events: ReadonlyArray<RunEvent.RunEvent>) =>
+  events.flatMap((event) => "sequence" in event ? [event.sequence] : [])
+const counted = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index)
+
+/** All that a stream of events gives until the run of the thread settles. */
+const untilSettled = <E, R>(events: Stream.Stream<RunEvent.RunEvent, E, R>) =>
+  Stream.runCollect(
+    Stream.takeUntil(events, (event) => event._tag === "RunSettled" && event.runId === "t#0")
+  )
+
+describe.each(backings)("events of a thread, in $name", ({ make }) => {
+  it.effect("are what the store has, then what happens, without gap or double, after a restart too", () =>
+    Effect.gen(function*() {
+      const { next } = yield* Waiting.processes(yield* make, scripts)
+      yield* next(Effect.flatMap(lead.build(), (agent) => agent.run("Go", { threadId: "t" })))
+      const [all, later] = yield* next(Effect.gen(function*() {
+        const agent = yield* lead.build()
+        const all = yield* Effect.forkChild(untilSettled(Threads.events("t")), { startImmediately: true })
+        const later = yield* Effect.forkChild(untilSettled(Threads.events("t", { after: 3 })), {
+          startImmediately: true
+        })
+        yield* TestClock.adjust(1)
+        yield* agent.resume("t", [approval])
+        return [yield* Fiber.join(all), yield* Fiber.join(later)] as const
+      }))
+      const after = yield* next(untilSettled(Threads.events("t")))
+
+      const last = sequences(all).at(-1)!
+      assert.deepStrictEqual(sequences(all), counted(1, last))
+      assert.deepStrictEqual(sequences(later), counted(4, last))
+      assert.deepStrictEqual(sequences(after), counted(1, last))
+      assert.include(all.map(({ _tag }) => _tag), "ToolStarted")
+      assert.notInclude(after.map(({ _tag }) => _tag), "ToolStarted")
+    }))
+
+  it.effect("have no gap and no double for who begins to read while one is written", () =>
+    Effect.gen(function*() {
+      const most = 6
+      for (let write = 1; write <= most; write++) {
+        let writes = 0
+        let begin: Effect.Effect<unknown> = Effect.void
+        const inner = yield* make
+        const store = Trees.around(inner, (name, done) => {
+          // Reading takes its time, and the run goes on meanwhile.
+          if (name === "events") return Effect.tap(done, () => Effect.sleep(1))
+          // Committed, and not published yet.
+          return ["open", "create", "append", "settle"].includes(name)
+            ? Effect.tap(done, () => Effect.suspend(() => ++writes === write ? begin : Effect.void))
+            : done
+        })
+        const alone = AgentBuilder.make("lead").withSubagents([TypedAgent.text("clerk", { description: "Pays" })])
+        const seen: Array<RunEvent.RunEvent> = []
+        yield* Effect.gen(function*() {
+          const agent = yield* alone.build()
+          const context = yield* Effect.context<Effect.Services<ReturnType<typeof Threads.runs>>>()
+          begin = Effect.forkDetach(
+            Effect.provideContext(
+              Stream.runForEach(Threads.events("t"), (event) => Effect.sync(() => seen.push(event))),
+              context
+            ),
+            { startImmediately: true }
+          )
+          yield* agent.run("Go", { threadId: "t" })
+          yield* TestClock.adjust(1)
+          const stored = yield* inner.events("t", 0)
+          assert.deepStrictEqual(sequences(seen), stored.map(({ sequence }) => sequence))
+          assert.strictEqual(writes, most)
+        }).pipe(Effect.provide(Trees.runtime({ ...scripts, clerk: [Step.text("paid")] }, store)))
+      }
+    }))
+
+  it.effect("are those of the root; a child's thread and a number that is none are refused", () =>
+    Effect.gen(function*() {
+      const { next } = yield* Waiting.processes(yield* make, {})
+      const refused = yield* Effect.forEach(
+        [Threads.events("t#0/0.0"), Threads.events("t", { after: -1 }), Threads.events("t", { after: Number.NaN })],
+        (events) => next(Effect.flip(Stream.runDrain(events)))
+      )
+
+      assert.deepStrictEqual(refused.map(({ message }) => message), [
+        "The thread \"t#0/0.0\" belongs to a child; use the thread of its root",
+        "The after is not valid: it must be a whole number from 0 on, not -1",
+        "The after is not valid: it must be a whole number from 0 on, not NaN"
+      ])
+    }))
+})
+
+describe("an event that no store has", () => {
+  const deep = Toolkit.make(Tool.make("deep", { success: Schema.String }))
+  const diver = TypedAgent.text("diver", { description: "Dives" }).withTools(deep, {
+    deep: () => Effect.as(Effect.exit(DelegateRuntime.run({ posture: "scout", task: "Look" })), "refused")
+  })
+  const agent = AgentBuilder.make("lead").withSubagents([diver])
+
+  it.effect("is given to all who watch its thread", () =>
+    Effect.gen(function*() {
+      const built = yield* agent.build()
+      const watching = yield* Effect.forkChild(untilSettled(Threads.events("t")), { startImmediately: true })
+      yield* TestClock.adjust(1)
+      const streaming = yield* Effect.forkChild(Stream.runCollect(built.stream("Go", { threadId: "t" })))
+      yield* TestClock.adjust("1 second")
+      const streamed = yield* Fiber.join(streaming)
+      const watched = yield* Fiber.join(watching)
+      const handle = yield* built.start("Go", { threadId: "u" })
+      const handling = yield* Effect.forkChild(Stream.runCollect(handle.events), { startImmediately: true })
+      yield* TestClock.adjust("1 second")
+      const handled = yield* Fiber.join(handling)
+
+      for (const events of [streamed, watched, handled]) {
+        assert.include(events.map(({ _tag }) => _tag), "DelegateRefused")
+      }
+    }).pipe(Effect.provide(Postures.runtime([Postures.posture("scout")], {
+      lead: Script.each([Step.textTask("diver", "Dive"), Step.text("done")]),
+      diver: Script.each([Step.delay("1 second", Step.call("deep")), Step.text("done")])
+    }, { maxDepth: 1 }))))
+})
