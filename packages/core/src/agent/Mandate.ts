@@ -30,7 +30,7 @@ export {
 /**
  * Layer with the runtime over the `RunStore` it is given. Runs are driven in
  * this process. Closing it interrupts them and leaves them open, to be
- * recovered.
+ * recovered. A `leaseRenewal` that is not less than the `leaseTtl` is a defect.
  *
  * **Example** (Another store, another lease)
  *
@@ -55,6 +55,13 @@ export const layer: Layer.Layer<Mandate, never, RunStore> = Layer.effect(
     const ids = yield* IdSource
     const holder = yield* ids.instanceId
     const ttl = Duration.toMillis(config.leaseTtl)
+    const renewal = Duration.toMillis(config.leaseRenewal)
+    // Between two renewals every thread would be free for another process to take.
+    if (!(renewal > 0 && renewal < ttl)) {
+      return yield* Effect.die(
+        new RangeError(`leaseRenewal must be positive and less than leaseTtl, ${ttl} ms, not ${renewal} ms`)
+      )
+    }
     const lease = Effect.clockWith((clock) =>
       Effect.sync((): LeaseRequest => ({ holder, now: clock.currentTimeMillisUnsafe(), ttl }))
     )

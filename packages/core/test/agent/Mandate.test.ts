@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Mandate, RuntimeConfig } from "@mandate/core"
-import { Duration, Effect, Layer } from "effect"
+import { Cause, Duration, Effect, Exit, Layer } from "effect"
 
 const millis = Effect.map(
   RuntimeConfig,
@@ -28,5 +28,23 @@ describe("Mandate.layerConfig", () => {
       const unset = yield* Effect.provide(lease, Mandate.layerMemory)
 
       assert.deepStrictEqual([set, unset], [30_000, 15_000])
+    }))
+
+  it.effect("refuses to renew leases after they have run out", () =>
+    Effect.gen(function*() {
+      const exits = yield* Effect.forEach(
+        ["15 seconds", "1 minute", "0 seconds"] as const,
+        (leaseRenewal) =>
+          Effect.exit(
+            Effect.provide(Mandate.Mandate, Layer.provide(Mandate.layerMemory, Mandate.layerConfig({ leaseRenewal })))
+          )
+      )
+
+      assert.deepStrictEqual(
+        exits.map((exit) => Exit.isFailure(exit) && String(Cause.squash(exit.cause))),
+        ["15000", "60000", "0"].map((given) =>
+          `RangeError: leaseRenewal must be positive and less than leaseTtl, 15000 ms, not ${given} ms`
+        )
+      )
     }))
 })
