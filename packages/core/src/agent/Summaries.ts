@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import * as Result from "effect/Result"
+import * as PostureCompile from "../delegation/PostureCompile.ts"
 import * as OpenRun from "../loop/OpenRun.ts"
 import * as StoredRun from "../run/StoredRun.ts"
 import type { CorruptRow } from "../service/CorruptRow.ts"
@@ -19,7 +20,8 @@ import type { RunUsage } from "../values/Usage.ts"
  *
  * **Details**
  *
- * `isHeld` tells whether a process holds the thread. A `Running` run of a
+ * `agentId` names the agent of the run, or the posture where `isPosture`: that is
+ * one that code ran, by `DelegateRuntime`. `isHeld` tells whether a process holds the thread. A `Running` run of a
  * thread that nobody holds was interrupted and can be recovered. A run whose
  * row says a state that there is not is `Unreadable`; it can only be forgotten.
  * `startedAt` is when the run was started, `stoppedAt` since when it is
@@ -32,6 +34,7 @@ export interface ThreadSummary {
   readonly threadId: Ids.ThreadId
   readonly runId: Ids.RunId
   readonly agentId: string
+  readonly isPosture: boolean
   readonly state: RunState | "Unreadable"
   readonly isHeld: boolean
   readonly startedAt: number
@@ -44,9 +47,9 @@ export interface ThreadSummary {
  *
  * **Details**
  *
- * `threadId` is the one to `resume`, by the agent `agentId`; a posture that code
- * ran has its name there, and is resumed by `DelegateRuntime`. `run` and
- * `agentPath` name the run that asked, which may be far below.
+ * `threadId` is the one to `resume`, by the agent `agentId`; where `isPosture`
+ * that names a posture which code ran, and `DelegateRuntime` resumes it. `run`
+ * and `agentPath` name the run that asked, which may be far below.
  *
  * @category models
  * @since 0.1.0
@@ -54,6 +57,7 @@ export interface ThreadSummary {
 export interface WaitingInterrupt extends PendingInterrupt {
   readonly threadId: Ids.ThreadId
   readonly agentId: string
+  readonly isPosture: boolean
   readonly tenant?: string
 }
 
@@ -74,6 +78,7 @@ export interface RunSummary {
   readonly threadId: Ids.ThreadId
   readonly runId: Ids.RunId
   readonly agentId: string
+  readonly isPosture: boolean
   readonly depth: number
   readonly state: RunState
   readonly startedAt: number
@@ -92,11 +97,12 @@ export interface RunSummary {
  * @since 0.1.0
  */
 export const ofThread = (thread: ListedThread, now: number): ThreadSummary => {
-  const { agentId, expiresAt, holder, runId, startedAt, stoppedAt, tenant, threadId } = thread
+  const { agentId, expiresAt, holder, runId, shape, startedAt, stoppedAt, tenant, threadId } = thread
   return {
     threadId: threadId as Ids.ThreadId,
     runId: runId as Ids.RunId,
     agentId,
+    isPosture: shape === PostureCompile.shape,
     state: Result.getOrElse(OpenRun.state(thread), () => "Unreadable" as const),
     isHeld: holder !== null && expiresAt > now,
     startedAt,
@@ -118,6 +124,7 @@ export const ofRun = (row: RunRow): Result.Result<RunSummary, CorruptRow> =>
       threadId: row.threadId as Ids.ThreadId,
       runId: row.runId as Ids.RunId,
       agentId: row.agentId,
+      isPosture: row.shape === PostureCompile.shape,
       depth: row.depth,
       state,
       startedAt: row.startedAt,

@@ -210,7 +210,7 @@ export const events = (
 
 const waitingOn = Effect.fnUntraced(
   function*(
-    { agentId, runId, tenant, threadId }: ThreadSummary
+    { agentId, isPosture, runId, tenant, threadId }: ThreadSummary
   ): Effect.fn.Return<ReadonlyArray<WaitingInterrupt>, RunError, Mandate> {
     const { store } = yield* Mandate
     const interrupts = yield* RunFailure.fromStore(threadId)(Pending.list(store, runId))
@@ -218,6 +218,7 @@ const waitingOn = Effect.fnUntraced(
       ...interrupt,
       threadId,
       agentId,
+      isPosture,
       ...(tenant === undefined ? {} : { tenant })
     }))
   },

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AgentBuilder, Answer, DelegateRuntime, Mandate, PostureRegistry, type RunEvent } from "@mandate/core"
+import { AgentBuilder, Answer, DelegateRuntime, Mandate, PostureRegistry, type RunEvent, Threads } from "@mandate/core"
 import { Script, ScriptedModel, Step } from "@mandate/testing"
-import { Effect, Fiber, Queue, Schema } from "effect"
+import { Effect, Fiber, Queue, Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import * as Postures from "../support/Postures.ts"
 import * as Trees from "../support/Trees.ts"
@@ -154,6 +154,27 @@ describe("DelegateRuntime.run", () => {
       const { store } = yield* Mandate.Mandate
       assert.deepStrictEqual(yield* store.list({ after: "", limit: 10 }), [])
     }).pipe(Effect.provide(Postures.runtime([posture("slow")], { slow: [Step.hang()] }))))
+
+  it.effect("is told apart from an agent of the posture's name, where threads and what waits are listed", () =>
+    Effect.gen(function*() {
+      const agent = yield* AgentBuilder.make("payer").withCatalogTools(["pay"]).build()
+      yield* agent.run("Pay", { threadId: "a" })
+      const { subSessionId } = yield* DelegateRuntime.run({ posture: "payer", task: "Pay" })
+      const threads = yield* Threads.list()
+      const waiting = yield* Stream.runCollect(Threads.pending())
+      const runs = yield* Threads.runs(subSessionId)
+
+      const expected = [["a", "payer", false], [subSessionId, "payer", true]]
+      for (const listed of [threads, waiting]) {
+        assert.deepStrictEqual(
+          listed.map(({ agentId, isPosture, threadId }) => [threadId, agentId, isPosture]),
+          expected
+        )
+      }
+      assert.deepStrictEqual(runs.map(({ isPosture }) => isPosture), [true])
+    }).pipe(Effect.provide(Postures.runtime([posture("payer")], {
+      payer: Script.optional(Script.each([Step.call("pay", { euros: 1 })]))
+    }))))
 
   it.effect("knows no thread but those of postures: resume, recover and cancel leave an agent's alone", () =>
     Effect.gen(function*() {
