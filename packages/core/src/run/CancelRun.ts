@@ -12,6 +12,7 @@ import * as Ids from "../values/Ids.ts"
 import type { RunError } from "../values/RunError.ts"
 import type { NewEvent } from "../values/RunEvent.ts"
 import * as GoOn from "./GoOn.ts"
+import * as LetGo from "./LetGo.ts"
 import * as RunFailure from "./RunFailure.ts"
 import type { Runnable } from "./Runnable.ts"
 import * as ThreadVerbs from "./ThreadVerbs.ts"
@@ -109,7 +110,8 @@ const withoutChild = Effect.fnUntraced(function*(
   )
   runtime.events.publish(active.rootThreadId, Journal.numbered(events, stored.sequence))
   const cancelled = yield* Effect.exit(run(runtime, row))
-  yield* GoOn.goOn(runtime, runnable, { threadId, runId: active.runId, epoch: stored.epoch }, stored.sequence)
+  const fence = { threadId, runId: active.runId, epoch: stored.epoch }
+  yield* LetGo.onError(runtime, fence)(GoOn.goOn(runtime, runnable, fence, stored.sequence))
   return yield* cancelled
 })
 

@@ -13,6 +13,7 @@ import type { Leased, RunRow } from "../service/RunRow.ts"
 import type { RunError } from "../values/RunError.ts"
 import type { NewEvent } from "../values/RunEvent.ts"
 import * as GoOn from "./GoOn.ts"
+import * as LetGo from "./LetGo.ts"
 import type { Restore } from "./Restore.ts"
 import * as RunFailure from "./RunFailure.ts"
 import type { Runnable } from "./Runnable.ts"
@@ -61,7 +62,16 @@ export const recover = Effect.fnUntraced(function*(
   yield* ThreadVerbs.sameAgent(runnable, row)
   yield* GoOn.check(runtime, row)
   const epoch = yield* take[takeover](runtime, row, restore)
-  const loaded = yield* RunFailure.fromStore(threadId)(runtime.store.load(row.runId))
+  return yield* LetGo.onError(runtime, { runId: row.runId, epoch })(reopen(runtime, runnable, row, epoch))
+}, Effect.uninterruptible)
+
+const reopen = Effect.fnUntraced(function*(
+  runtime: Mandate["Service"],
+  runnable: Runnable,
+  { runId, threadId }: RunRow,
+  epoch: number
+): Effect.fn.Return<Started, RunError> {
+  const loaded = yield* RunFailure.fromStore(threadId)(runtime.store.load(runId))
   if (loaded === undefined || loaded.epoch !== epoch) return yield* RunFailure.fail({ _tag: "ThreadBusy", threadId })
   // Whoever held the thread may have come to an end while its lease was waited for.
   if (yield* isAtRest(runtime, loaded.row)) return yield* RunFailure.fail({ _tag: "NothingToRecover", threadId })
@@ -73,7 +83,7 @@ export const recover = Effect.fnUntraced(function*(
   )
   runtime.events.publish(run.rootThreadId, Journal.numbered(events, sequence))
   return yield* GoOn.goOn(runtime, runnable, { threadId, runId: run.runId, epoch }, sequence)
-}, Effect.uninterruptible)
+})
 
 // A run that is suspended and waits on nothing is not at rest: what it waited on was cancelled.
 const isAtRest = (runtime: Mandate["Service"], { runId, state, threadId }: RunRow): Effect.Effect<boolean, RunError> =>

@@ -19,6 +19,7 @@ import type { RunError } from "../values/RunError.ts"
 import type { NewEvent } from "../values/RunEvent.ts"
 import * as SchemaIssues from "../values/SchemaIssues.ts"
 import * as GoOn from "./GoOn.ts"
+import * as LetGo from "./LetGo.ts"
 import * as RunFailure from "./RunFailure.ts"
 import type { Runnable } from "./Runnable.ts"
 import type { Started } from "./StartRun.ts"
@@ -74,7 +75,8 @@ export const resume = Effect.fnUntraced(function*(
     runtime.store.answer(threadId, lease, pathsOf(run.runId, asked), Journal.encode(events))
   )
   runtime.events.publish(run.rootThreadId, Journal.numbered(events, stored.sequence))
-  return yield* GoOn.goOn(runtime, runnable, { threadId, runId: run.runId, epoch: stored.epoch }, stored.sequence)
+  const fence = { threadId, runId: run.runId, epoch: stored.epoch }
+  return yield* LetGo.onError(runtime, fence)(GoOn.goOn(runtime, runnable, fence, stored.sequence))
 })
 
 // Answers are made elsewhere, and may come as JSON that nobody has looked at.

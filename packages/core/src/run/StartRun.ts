@@ -25,6 +25,7 @@ import type { RunError } from "../values/RunError.ts"
 import type { RunLimits } from "../values/RunLimits.ts"
 import * as TreeBudget from "../values/TreeBudget.ts"
 import * as Usage from "../values/Usage.ts"
+import * as LetGo from "./LetGo.ts"
 import * as RunFailure from "./RunFailure.ts"
 import { bindingOf, request, type Runnable } from "./Runnable.ts"
 import * as StoredRun from "./StoredRun.ts"
@@ -128,7 +129,9 @@ export const start = Effect.fnUntraced(function*(
     run,
     epoch: opened.epoch,
     records: Journal.empty(),
-    earlier: isNext ? before.messages : yield* earlierMessages(runtime, threadId, run.runId),
+    earlier: isNext
+      ? before.messages
+      : yield* LetGo.onError(runtime, { ...run, epoch: opened.epoch })(earlierMessages(runtime, threadId, run.runId)),
     activeMillis: 0,
     meter: tree === undefined ? undefined : TreeMeter.make(tree, Usage.zero),
     isRecovery: false,

@@ -11,6 +11,7 @@ import * as Waiting from "../support/Waiting.ts"
 const Pay = Waiting.gated("pay", {})
 const Note = Tool.make("note", { success: Schema.String })
 const writes = ["open", "create", "append", "suspend", "settle", "reopen", "answer"]
+const reads = ["load", "thread", "children", "isHeld", "lease"]
 
 const scripts: Script.Scripts = {
   lead: Script.optional([Step.calls(Step.textTask("child", "x"), Step.call("note")), Step.text("done")]),
@@ -18,8 +19,11 @@ const scripts: Script.Scripts = {
   grandchild: Script.optional([Step.calls(Step.call("note")), Step.calls(Step.call("pay")), Step.text("paid")])
 }
 
-/** Runs a tree and answers what it waits for, in one process, while the `n`th write fails; another one then goes on. */
-const live = Effect.fnUntraced(function*({ make }: Backing, n: number) {
+/**
+ * Runs a tree and answers what it waits for, in one process, while the `n`th of some operations fails; another one then
+ * goes on.
+ */
+const live = Effect.fnUntraced(function*({ make }: Backing, operations: ReadonlyArray<string>, n: number) {
   const inner = yield* make
   const counts = new Map<string, number>()
   const count = Effect.map(ToolContext.idempotencyKey, (key) => {
@@ -36,7 +40,7 @@ const live = Effect.fnUntraced(function*({ make }: Backing, n: number) {
   let failed = "none"
   const failing = Trees.around(inner, (name, done) =>
     Effect.suspend(() => {
-      if (!writes.includes(name) || ++written !== n) return done
+      if (!operations.includes(name) || ++written !== n) return done
       failed = name
       return Effect.fail(new RunStore.StoreError({ operation: name }))
     }))
@@ -68,7 +72,9 @@ const live = Effect.fnUntraced(function*({ make }: Backing, n: number) {
       standing: standing._tag === "Some" ? standing.value.status._tag : "none"
     }
   }))
-  const history = yield* process.next(Effect.flatMap(lead.build(), (agent) => agent.history("t")))
+  const history = yield* Waiting.processesOf(inner, model).next(
+    Effect.flatMap(lead.build(), (agent) => agent.history("t"))
+  )
   return { ...seen, failed, history, counts, written }
 })
 
@@ -77,12 +83,12 @@ const standings: { readonly [operation: string]: string } = { none: "Completed",
 describe.each(backings)("a write that fails once, in $name", (backing) => {
   it.effect("fails the run, and another process goes on at once, as if nothing had happened", () =>
     Effect.gen(function*() {
-      const whole = yield* live(backing, Number.POSITIVE_INFINITY)
+      const whole = yield* live(backing, writes, Infinity)
       assert.lengthOf(whole.history, 1)
       assert.isAbove(whole.written, 20)
 
       for (let n = 1; n <= whole.written; n++) {
-        const { counts, error, failed, history, standing } = yield* live(backing, n)
+        const { counts, error, failed, history, standing } = yield* live(backing, writes, n)
 
         const where = `write ${n}, ${failed}`
         assert.strictEqual(error?._tag, "StoreFailed", where)
@@ -91,6 +97,22 @@ describe.each(backings)("a write that fails once, in $name", (backing) => {
         assert.sameMembers([...counts.keys()], [...whole.counts.keys()], where)
         // Only the call whose record was not written runs again.
         assert.isAtMost([...counts.values()].filter((times) => times > 1).length, failed === "append" ? 1 : 0, where)
+      }
+    }))
+})
+
+describe.each(backings)("a read that fails once, in $name", (backing) => {
+  it.effect("leaves no run with a process that does not drive it", () =>
+    Effect.gen(function*() {
+      const whole = yield* live(backing, reads, Infinity)
+      for (let n = 1; n <= whole.written; n++) {
+        const { counts, error, failed, history } = yield* live(backing, reads, n)
+
+        const where = `read ${n}, ${failed}`
+        assert.include(["StoreFailed", undefined], error?._tag, where)
+        assert.deepStrictEqual(history, whole.history, where)
+        assert.sameMembers([...counts.keys()], [...whole.counts.keys()], where)
+        assert.isTrue([...counts.values()].every((times) => times === 1), where)
       }
     }))
 })
