@@ -51,6 +51,8 @@ export const close = Effect.fnUntraced(function*(
   if (known === undefined) return undefined
   const request = yield* lease
   const tree = yield* store.seize(runId, request)
+  // Somebody else has closed it since.
+  if (tree.length === 0) return undefined
   const ended = outcome(known.failure)
   const plan = yield* TreeClose.plan(store, tree, { outcome: ended, notRun, at: request.now })
   const sequence = yield* store.close(plan.runs, Journal.encode(plan.events))

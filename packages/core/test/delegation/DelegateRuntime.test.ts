@@ -1,5 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AgentBuilder, Answer, DelegateRuntime, Mandate, PostureRegistry, type RunEvent, Threads } from "@mandate/core"
+import {
+  AgentBuilder,
+  Answer,
+  DelegateRuntime,
+  Mandate,
+  MemoryRunStore,
+  PostureRegistry,
+  type RunEvent,
+  Threads
+} from "@mandate/core"
 import { Script, ScriptedModel, Step } from "@mandate/testing"
 import { Effect, Fiber, Queue, Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"
@@ -154,6 +163,15 @@ describe("DelegateRuntime.run", () => {
       const { store } = yield* Mandate.Mandate
       assert.deepStrictEqual(yield* store.list({ after: "", limit: 10 }), [])
     }).pipe(Effect.provide(Postures.runtime([posture("slow")], { slow: [Step.hang()] }))))
+
+  it.effect("fails as its run did where somebody else has closed that meanwhile", () =>
+    Effect.gen(function*() {
+      const error = yield* Effect.flip(DelegateRuntime.run({ posture: "scout", task: "Look" }))
+
+      assert.strictEqual(error._tag === "RunError" && error.reason._tag, "ModelFailed")
+    }).pipe(Effect.provide(Postures.runtime([posture("scout")], { scout: [Step.fail("authentication")] }, {
+      store: Trees.around(MemoryRunStore.make(), (name, done) => name === "seize" ? Effect.as(done, []) : done)
+    }))))
 
   it.effect("is told apart from an agent of the posture's name, where threads and what waits are listed", () =>
     Effect.gen(function*() {
