@@ -4,6 +4,7 @@
  *
  * @since 0.1.0
  */
+import { isReadonlyArrayNonEmpty } from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as ActiveRun from "../loop/ActiveRun.ts"
@@ -151,6 +152,7 @@ const failedChild = Effect.fnUntraced(function*(self: Task, failure: Failure): E
   const lease = yield* runtime.lease
   const childRunId = Ids.runId(Ids.childThreadId(drive.run.runId, self.call.key), 0)
   const tree = yield* runtime.store.seize(childRunId, lease)
+  if (!isReadonlyArrayNonEmpty(tree)) return yield* closedElsewhere(self, childRunId)
   const top = { outcome: CloseFailed.outcome(known.failure), notRun: CloseFailed.notRun, at: lease.now }
   const planned = yield* Effect.result(TreeClose.plan(runtime.store, tree, top))
   if (Result.isFailure(planned)) {
@@ -160,6 +162,16 @@ const failedChild = Effect.fnUntraced(function*(self: Task, failure: Failure): E
   const plan = planned.success
   const close = plan.runs.map(({ fence, ...closed }) => ({ ...closed, runId: fence.runId }))
   return { ...toolError(self, known.failure, plan.usage.tree, plan.events), close }
+})
+
+// The child was cancelled from another process after it had failed.
+const closedElsewhere = Effect.fnUntraced(function*(self: Task, childRunId: Ids.RunId): Effect.fn.Return<Branch, Lost> {
+  const loaded = yield* self.drive.runtime.store.load(childRunId)
+  if (loaded === undefined) return yield* new Fenced({ runId: self.drive.run.runId })
+  return Result.match(Result.all([StoredRun.outcome(loaded.row), StoredRun.usage(loaded.row)]), {
+    onFailure: (row): Branch => ({ _tag: "Fail", failure: CorruptRow.failure(row) }),
+    onSuccess: ([outcome, usage]) => settled(self, outcome, usage)
+  })
 })
 
 const refused = (self: Task, failure: ChildFailure, usage: Usage.Usage): Branch =>

@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+import { isReadonlyArrayNonEmpty } from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Journal from "../loop/Journal.ts"
 import type { CorruptRow } from "../service/CorruptRow.ts"
@@ -52,7 +53,7 @@ export const close = Effect.fnUntraced(function*(
   const request = yield* lease
   const tree = yield* store.seize(runId, request)
   // Somebody else has closed it since.
-  if (tree.length === 0) return undefined
+  if (!isReadonlyArrayNonEmpty(tree)) return undefined
   const ended = outcome(known.failure)
   const plan = yield* TreeClose.plan(store, tree, { outcome: ended, notRun, at: request.now })
   const sequence = yield* store.close(plan.runs, Journal.encode(plan.events))

@@ -20,6 +20,7 @@
  *
  * @since 0.1.0
  */
+import { isReadonlyArrayNonEmpty } from "effect/Array"
 import * as Deferred from "effect/Deferred"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -112,7 +113,7 @@ export const make = (options: {
   ): Effect.fn.Return<TreeClose.Plan | undefined, StoreError | Fenced | CorruptRow> {
     const request = yield* lease
     const tree: ReadonlyArray<LoadedRun> = yield* store.seize(runId, { ...request, ...by })
-    if (tree.length === 0) return undefined
+    if (!isReadonlyArrayNonEmpty(tree)) return undefined
     const plan = yield* TreeClose.plan(store, tree, { ...top, at: request.now })
     const sequence = yield* store.close(plan.runs, Journal.encode(plan.events))
     events.publish(plan.rootThreadId, Journal.numbered(plan.events, sequence))

@@ -14,6 +14,7 @@
  *
  * @since 0.1.0
  */
+import type { NonEmptyReadonlyArray } from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as ActiveRun from "../loop/ActiveRun.ts"
@@ -50,15 +51,14 @@ export interface Plan {
  *
  * **Details**
  *
- * `tree` holds the open runs, at least one, parents first, as the store gives
- * them. Fails with the first row that cannot be read.
+ * `tree` holds the open runs, parents first, as the store gives them. Fails with the first row that cannot be read.
  *
  * @category constructors
  * @since 0.1.0
  */
 export const plan = Effect.fnUntraced(function*(
   store: RunStore["Service"],
-  tree: ReadonlyArray<LoadedRun>,
+  tree: NonEmptyReadonlyArray<LoadedRun>,
   top: { readonly outcome: Settled; readonly notRun: string; readonly at: number }
 ): Effect.fn.Return<Plan, StoreError | CorruptRow> {
   const closed = new Map<string, Closed>()
@@ -70,7 +70,7 @@ export const plan = Effect.fnUntraced(function*(
     closed.set(loaded.row.runId, next)
     order.unshift(next)
   }
-  const first = order[0] as Closed
+  const [first] = order as [Closed, ...Array<Closed>]
   return {
     runs: order.map(({ fence, run, settlement }) => ({
       fence,

@@ -1,5 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AgentBuilder, Answer, Mandate, MemoryRunStore, type ModelRegistry, Sweep, TypedAgent } from "@mandate/core"
+import {
+  AgentBuilder,
+  Answer,
+  Mandate,
+  MemoryRunStore,
+  type ModelRegistry,
+  type RunStore,
+  Sweep,
+  TypedAgent
+} from "@mandate/core"
 import { Script, ScriptedModel, Step } from "@mandate/testing"
 import { Deferred, Effect, Exit, Fiber } from "effect"
 import * as Tool from "effect/ai/Tool"
@@ -84,6 +93,31 @@ describe("cancel of a child whose parent takes its lease meanwhile", () => {
       assert.deepStrictEqual((yield* agent.status("t")).status, { _tag: "Completed", answer: "done" })
       assert.deepStrictEqual(yield* lastOutputs, [cancelled])
     }).pipe(Effect.provide(Trees.runtime({ ...scripts, child: [Step.call("pay")] }, store)))
+  })
+})
+
+describe("cancel of a child that has failed, from another process", () => {
+  it.effect("is what its parent hears that was about to close it", () => {
+    const inner = MemoryRunStore.make()
+    let cancel: Effect.Effect<unknown> = Effect.void
+    const store = Trees.around(inner, (name, done) => name === "seize" ? Effect.andThen(cancel, done) : done)
+    return Effect.gen(function*() {
+      const model = yield* ScriptedModel.make({ ...scripts, child: [Step.fail("authentication")] })
+      const process = (store: RunStore.RunStore["Service"]) => Trees.runtimeOf(ScriptedModel.layerOf(model), store)
+      yield* Effect.gen(function*() {
+        const other = yield* top.build()
+        cancel = Effect.orDie(other.cancel("t", { child: "t#0/0.0" }))
+        const { status, usage } = yield* Effect.provide(
+          Effect.flatMap(top.build(), (agent) => agent.run("Go", { threadId: "t" })),
+          process(store)
+        )
+
+        assert.deepStrictEqual(status, { _tag: "Completed", answer: "done" })
+        assert.strictEqual(usage.tree.childRuns, 1)
+        assert.deepStrictEqual(yield* lastOutputs, [cancelled])
+        assert.deepStrictEqual(yield* Trees.ends("t"), { "t#0": "Completed", "t#0/0.0#0": "Cancelled" })
+      }).pipe(Effect.provide(process(inner)))
+    }).pipe(Effect.scoped)
   })
 })
 
