@@ -50,7 +50,8 @@ export const drive = (self: Drive, earlier: ReadonlyArray<Message>): Effect.Effe
   const { agentId, runId, spent } = self.run
   const transcript = Transcript.make(earlier, self.run.prompt, spent)
   return steps(self, transcript).pipe(
-    Effect.catchCauseIf(Cause.hasDies, (cause) =>
+    // Where nobody has interrupted the drive, an interruption is what code below it made of a failure of its own.
+    Effect.catchCauseIf((cause) => Cause.hasDies(cause) || Cause.hasInterrupts(cause), (cause) =>
       Effect.andThen(
         Effect.logError(`The run "${runId}" failed by a bug`, cause),
         fail(self, transcript, { _tag: "Defect", where: `the agent "${agentId}"` }, spent)
