@@ -68,10 +68,10 @@ const outOfChildRuns = ({ drive: { meter, run } }: Task): Branch => ({
 
 // The slot is free again when the result is recorded, so that a watcher never sees more children than the bound.
 const inSlot = (self: Task, work: Effect.Effect<Branch, Lost>): Effect.Effect<Branch, Lost> =>
-  Effect.map(
-    slotsOf(self.drive).enter(self.call.order, work),
-    ({ leave, value }) => ({ ...value, whenRecorded: leave })
-  )
+  Effect.map(slotsOf(self.drive).enter(self.call.order, work), ({ leave, value }) => {
+    self.call.whenEnded.push(leave)
+    return value
+  })
 
 // The slots of a run live as long as its drive.
 const slots = new WeakMap<Drive, Slots.Slots>()

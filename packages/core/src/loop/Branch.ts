@@ -24,18 +24,13 @@ import type { ResultRecord } from "../values/RunRecord.ts"
  */
 export type Branch = Done | Waiting | Fail
 
-interface Recorded {
-  /** Called once the branch is recorded, or needs no record. */
-  readonly whenRecorded?: () => void
-}
-
 /**
  * A branch that ended with a result.
  *
  * @category models
  * @since 0.1.0
  */
-export interface Done extends Recorded {
+export interface Done {
   readonly _tag: "Done"
   readonly result: Omit<ResultRecord, "activeMillis">
   readonly events?: ReadonlyArray<NewEvent>
@@ -49,7 +44,7 @@ export interface Done extends Recorded {
  * @category models
  * @since 0.1.0
  */
-export interface Waiting extends Recorded {
+export interface Waiting {
   readonly _tag: "Waiting"
 }
 
@@ -59,7 +54,7 @@ export interface Waiting extends Recorded {
  * @category models
  * @since 0.1.0
  */
-export interface Fail extends Recorded {
+export interface Fail {
   readonly _tag: "Fail"
   readonly failure: Failure
 }

@@ -143,6 +143,9 @@ export interface ToolCall {
   readonly part: ToolCallPart
   readonly order: number
   readonly ordinal: number
+
+  /** Called once the call is recorded, or has come to an end without a record, whatever that was. */
+  readonly whenEnded: Array<() => void>
 }
 
 /**

@@ -12,6 +12,7 @@
  *
  * @since 0.1.0
  */
+import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type { Fenced, StoreError } from "../service/RunStore.ts"
@@ -48,7 +49,8 @@ export const run = (
     key: Ids.callKey(step, index),
     part,
     order: step * maxCallsPerStep + index,
-    ordinal: isTask(drive, part) ? ++tasks : 0
+    ordinal: isTask(drive, part) ? ++tasks : 0,
+    whenEnded: []
   }))
   const single = calls.length === 1 ? calls[0] : undefined
   return single !== undefined
@@ -74,23 +76,25 @@ const branch = (drive: Drive, record: StepRecord, call: ToolCall): Effect.Effect
   const recorded = drive.journal.records.results.get(resultKey(call.key))
   if (recorded !== undefined) return Effect.succeed({ _tag: "Done", result: recorded })
   if (Interrupts.isOpen(drive.journal.records, call.key)) return Effect.succeed({ _tag: "Waiting" })
-  const ended = Effect.flatMap(
+  return Effect.flatMap(
     dispatch(drive, record, call),
-    (branch): Effect.Effect<Branch, Fenced | StoreError> =>
-      Effect.as(
-        Effect.ensuring(
-          branch._tag === "Done" ? commit(drive, call, branch) : Effect.void,
-          Effect.sync(() => branch.whenRecorded?.())
-        ),
-        branch
-      )
-  )
-  return Effect.catchTag(
-    ended,
-    "StoreError",
-    (error) => Effect.succeed<Branch>({ _tag: "Fail", failure: { _tag: "StoreFailed", operation: error.operation } })
+    (branch) => Effect.as(branch._tag === "Done" ? commit(drive, call, branch) : Effect.void, branch)
+  ).pipe(
+    Effect.catchTag(
+      "StoreError",
+      (error) => Effect.succeed<Branch>({ _tag: "Fail", failure: { _tag: "StoreFailed", operation: error.operation } })
+    ),
+    // A bug beside the handler, such as in a schema, ends the run when its siblings have ended too.
+    Effect.catchCauseIf((cause) => Cause.hasDies(cause) || Cause.hasInterrupts(cause), (cause) => bug(call, cause)),
+    Effect.ensuring(Effect.sync(() => call.whenEnded.forEach((end) => end())))
   )
 }
+
+const bug = ({ part: { name } }: ToolCall, cause: Cause.Cause<unknown>): Effect.Effect<Branch> =>
+  Effect.as(
+    Effect.logError(`A call of the tool "${name}" failed by a bug`, cause),
+    { _tag: "Fail", failure: { _tag: "Defect", where: `the tool "${name}"` } }
+  )
 
 const dispatch = (
   drive: Drive,
