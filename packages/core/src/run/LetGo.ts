@@ -16,7 +16,7 @@ import type { Fence } from "../service/RunRow.ts"
  * @since 0.1.0
  */
 export const onError = (
-  { lease, store }: Mandate["Service"],
+  { lease, store }: Pick<Mandate["Service"], "lease" | "store">,
   { epoch, runId }: Pick<Fence, "epoch" | "runId">
 ) =>
 <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>

@@ -11,8 +11,10 @@ import * as Effect from "effect/Effect"
 import type * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
+import { CorruptRow, failure as corruptFailure } from "../service/CorruptRow.ts"
 import type { DriveEnd, DriveRequest } from "../service/RunHost.ts"
 import { Fenced, StoreError } from "../service/RunStore.ts"
+import type { Failure } from "../values/RunOutcome.ts"
 import * as Usage from "../values/Usage.ts"
 
 /**
@@ -48,11 +50,22 @@ export const noUsage: Usage.RunUsage = { own: Usage.zero, tree: Usage.zero }
  * @category getters
  * @since 0.1.0
  */
-export const endOf = (exit: Exit.Exit<DriveEnd, Fenced | StoreError>): DriveEnd => {
-  if (exit._tag === "Success") return exit.value
-  const error = Option.getOrUndefined(Cause.findErrorOption(exit.cause))
-  return error instanceof StoreError
-    ? { _tag: "Failed", failure: { _tag: "StoreFailed", operation: error.operation }, usage: noUsage }
+export const endOf = (exit: Exit.Exit<DriveEnd, Fenced | StoreError>): DriveEnd =>
+  exit._tag === "Success" ? exit.value : brokenOff(exit.cause)
+
+/**
+ * How a drive came out that something has ended which it could not note.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const brokenOff = (cause: Cause.Cause<Fenced | StoreError | CorruptRow>): DriveEnd => {
+  const failed = (failure: Failure): DriveEnd => ({ _tag: "Failed", failure, usage: noUsage })
+  const error = Option.getOrUndefined(Cause.findErrorOption(cause))
+  if (error instanceof StoreError) return failed({ _tag: "StoreFailed", operation: error.operation })
+  if (error instanceof CorruptRow) return failed(corruptFailure(error))
+  return error === undefined && Cause.hasDies(cause)
+    ? failed({ _tag: "Defect", where: "the run store" })
     : { _tag: "Lost", isClosed: false }
 }
 

@@ -20,21 +20,20 @@
  *
  * @since 0.1.0
  */
-import { isReadonlyArrayNonEmpty } from "effect/Array"
 import * as Deferred from "effect/Deferred"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
-import * as Journal from "../loop/Journal.ts"
 import type { CorruptRow } from "../service/CorruptRow.ts"
 import type { RunEvents } from "../service/RunEvents.ts"
 import type { DriveEnd, DriveRequest, RunHost } from "../service/RunHost.ts"
-import type { LeaseRequest, LoadedRun } from "../service/RunRow.ts"
+import type { LeaseRequest } from "../service/RunRow.ts"
 import type { Fenced, RunStore, StoreError } from "../service/RunStore.ts"
 import type { Settled } from "../values/RunOutcome.ts"
-import { endOf, interruptLeavesFirst, type LiveRun, noUsage, realTime, reportLate } from "./LiveRun.ts"
+import { brokenOff, endOf, interruptLeavesFirst, type LiveRun, noUsage, realTime, reportLate } from "./LiveRun.ts"
+import * as SettleTree from "./SettleTree.ts"
 import * as TreeClose from "./TreeClose.ts"
 
 /**
@@ -52,7 +51,7 @@ export const make = (options: {
   readonly cancelGrace: Duration.Duration
   readonly closeGrace: Duration.Duration
 }): Effect.Effect<RunHost, never, Scope.Scope> => {
-  const { cancelGrace, closeGrace, events, lease, store } = options
+  const { cancelGrace, closeGrace, store } = options
   const live = new Map<string, LiveRun>()
   // Runs that are being cancelled and are not driven here.
   const resting = new Map<string, Deferred.Deferred<DriveEnd>>()
@@ -105,30 +104,24 @@ export const make = (options: {
     return [...(top === undefined ? [] : [top]), ...below.flatMap((run) => treeOf(run.request.fence.runId))]
   }
 
-  // Seizing raises the epochs, so from here on no former writer can write.
-  const settleTree = Effect.fnUntraced(function*(
-    runId: string,
-    top: { readonly outcome: Settled; readonly notRun: string },
-    by: { readonly epoch?: number } = {}
-  ): Effect.fn.Return<TreeClose.Plan | undefined, StoreError | Fenced | CorruptRow> {
-    const request = yield* lease
-    const tree: ReadonlyArray<LoadedRun> = yield* store.seize(runId, { ...request, ...by })
-    if (!isReadonlyArrayNonEmpty(tree)) return undefined
-    const plan = yield* TreeClose.plan(store, tree, { ...top, at: request.now })
-    const sequence = yield* store.close(plan.runs, Journal.encode(plan.events))
-    events.publish(plan.rootThreadId, Journal.numbered(plan.events, sequence))
-    return plan
-  })
+  const settleTree = SettleTree.make(options)
 
-  const close = (runs: ReadonlyArray<LiveRun>, runId: string, plan: TreeClose.Plan, outcome: Settled): void => {
+  const close = (runs: ReadonlyArray<LiveRun>, runId: string, plan: TreeClose.Plan, outcome: Settled): void =>
+    endAll(runs, runId, { _tag: "Settled", outcome, usage: plan.usage }, {
+      _tag: "Settled",
+      outcome: { _tag: "Cancelled" },
+      usage: noUsage
+    })
+
+  // Calls that were to start below a closing run wait for good: one that could not be closed does not go on.
+  const breakOff = (runs: ReadonlyArray<LiveRun>, runId: string, end: DriveEnd): void =>
+    endAll(runs, runId, end, { _tag: "Lost", isClosed: false })
+
+  const endAll = (runs: ReadonlyArray<LiveRun>, runId: string, top: DriveEnd, below: DriveEnd): void => {
     for (const run of runs) {
+      run.isClosing = true
       interruptInBackground(run)
-      finish(
-        run,
-        run.request.fence.runId === runId
-          ? { _tag: "Settled", outcome, usage: plan.usage }
-          : { _tag: "Settled", outcome: { _tag: "Cancelled" }, usage: noUsage }
-      )
+      finish(run, run.request.fence.runId === runId ? top : below)
     }
   }
 
@@ -149,49 +142,51 @@ export const make = (options: {
       for (const one of runs) one.isClosing = true
       const outcome: Settled = { _tag: "BudgetExceeded", limit: "time" }
       // Where another process has the run by now, the time is that one's to tell.
-      return Effect.matchCauseEffect(settleTree(runId, { outcome, notRun: "the time budget is used up" }, { epoch }), {
-        onSuccess: (plan) => Effect.sync(() => plan === undefined ? letEnd(runs) : close(runs, runId, plan, outcome)),
-        onFailure: (cause) =>
+      return settleTree(runId, { outcome, notRun: "the time budget is used up" }, { only: epoch, held: epoch }).pipe(
+        Effect.flatMap((plan) => {
+          if (plan !== undefined) return Effect.sync(() => close(runs, runId, plan, outcome))
+          const isTaken = Effect.map(store.load(runId), (loaded) => (loaded?.row.state ?? "Settled") !== "Settled")
+          return Effect.map(isTaken, (taken) => taken ? breakOff(runs, runId, lost) : letEnd(runs))
+        }),
+        Effect.catchCause((cause) =>
           Effect.andThen(
-            Effect.logError("A deadline could not be enforced", cause),
-            Effect.sync(() => letEnd(runs))
+            Effect.logError(`The deadline of the run "${runId}" could not be noted`, cause),
+            Effect.sync(() => breakOff(runs, runId, brokenOff(cause)))
           )
-      })
+        )
+      )
     }))
 
-  const giveUp = (runId: string): void => {
-    const runs = treeOf(runId)
-    for (const run of runs) run.isClosing = true
-    for (const run of runs) {
-      interruptInBackground(run)
-      finish(run, { _tag: "Lost", isClosed: false })
-    }
-  }
+  const giveUp = (runId: string): void => breakOff(treeOf(runId), runId, lost)
 
   const cancel = (runId: string): Effect.Effect<boolean, StoreError | Fenced | CorruptRow> =>
     Effect.uninterruptible(Effect.gen(function*() {
       // A tree that cannot be read as a whole is left to go on.
       yield* TreeClose.check(store, runId)
       const closing = live.get(runId)
-      if (closing?.isClosing === true) return yield* Effect.as(Deferred.await(closing.done), true)
+      if (closing?.isClosing === true) {
+        const end = yield* Deferred.await(closing.done)
+        return end._tag === "Settled" || (yield* cancel(runId))
+      }
       const runs = treeOf(runId)
       for (const run of runs) run.isClosing = true
       const atRest = closing === undefined ? keepAtRest(runId) : undefined
       yield* interruptLeavesFirst(runs, cancelGrace)
       const outcome: Settled = { _tag: "Cancelled" }
-      const settle = settleTree(runId, { outcome, notRun: "the run was cancelled" })
+      const held = closing?.request.fence.epoch
+      const settle = settleTree(runId, { outcome, notRun: "the run was cancelled" }, { held })
       const plan = yield* Effect.onError(
         // A parent that goes on may have taken its child's lease meanwhile; the child waits here and takes none again.
         Effect.catchTag(settle, "Fenced", () => settle),
-        () =>
+        (cause) =>
           Effect.sync(() => {
-            letEnd(runs)
-            atRest?.({ _tag: "Lost", isClosed: false })
+            breakOff(runs, runId, brokenOff(cause))
+            atRest?.(brokenOff(cause))
           })
       )
       if (plan === undefined) letEnd(runs)
       else close(runs, runId, plan, outcome)
-      atRest?.(plan === undefined ? { _tag: "Lost", isClosed: false } : { _tag: "Settled", outcome, usage: plan.usage })
+      atRest?.(plan === undefined ? lost : { _tag: "Settled", outcome, usage: plan.usage })
       return plan !== undefined
     }))
 
@@ -248,3 +243,5 @@ export const make = (options: {
     () => shutdown
   )
 }
+
+const lost: DriveEnd = { _tag: "Lost", isClosed: false }
