@@ -112,8 +112,8 @@ const steps = Effect.fnUntraced(function*(
       let branches = yield* ToolCalls.run(self, step, record, tasks)
       let waits = yield* pendingOf(self, branches)
       if (Result.isSuccess(waits) && waits.success?.length === 0) {
-        // Whatever a call waited for was cancelled before its siblings had ended.
-        branches = yield* ToolCalls.run(self, step, record, tasks)
+        // Whatever a call waited for was cancelled before its siblings had ended. What they started is there by now.
+        branches = yield* ToolCalls.run({ ...self, isRecovery: true }, step, record, tasks)
         waits = yield* pendingOf(self, branches)
       }
       const failure = branches.find((branch) => branch._tag === "Fail")

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { AgentBuilder, Answer, type RunResult, type TreeBudget, TypedAgent } from "@mandate/core"
 import { Script, Step } from "@mandate/testing"
-import { Effect, Schema } from "effect"
+import { Effect, Fiber, Schema } from "effect"
 import * as Tool from "effect/ai/Tool"
 import * as Toolkit from "effect/ai/Toolkit"
 import { backings } from "../support/Backings.ts"
@@ -173,5 +173,33 @@ describe.each(backings)("a budget of a whole tree, in $name", ({ make }) => {
 
       assert.deepStrictEqual(reason, { _tag: "InvalidInput", field: "treeBudget", issues: [issue] })
       assert.deepStrictEqual(yield* store.thread("t"), [])
+    }))
+})
+
+describe.each(backings)("a child that is cancelled while its sibling works, in $name", ({ make, pass }) => {
+  it.effect("counts once, and its call hears so, where the budget of the tree is enough for both", () =>
+    Effect.gen(function*() {
+      const { model, next } = yield* Waiting.processes(yield* make, {
+        top: [Step.calls(task("child"), Step.textTask("child", "wait")), Step.text("done")],
+        child: Script.byInput((input) =>
+          input === "wait" ? [Step.delay("1 minute", Step.text("worked"))] : [Step.calls(Step.call("pay"))]
+        )
+      })
+      const { usage } = yield* next(Effect.gen(function*() {
+        const agent = yield* family().build()
+        const running = yield* Effect.forkChild(
+          agent.run("Go", { threadId: "t", treeBudget: { maxChildRuns: 2 } }),
+          { startImmediately: true }
+        )
+        yield* pass("1 second")
+        yield* agent.cancel("t", { child: "t#0/0.0" })
+        yield* pass("2 minutes")
+        return yield* Fiber.join(running)
+      }))
+
+      const [, last] = yield* model.requestsOf("top")
+      assert.deepStrictEqual(Trees.reasons(last!.request), ["Cancelled", undefined])
+      assert.strictEqual(usage.tree.childRuns, 2)
+      assert.strictEqual(usage.tree.modelCalls, 4)
     }))
 })
