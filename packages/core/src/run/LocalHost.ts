@@ -17,6 +17,7 @@
  *    them up to the grace, and then settles.
  * 6. A run that is cancelled before its drive has started here does not start:
  *    who asks for its drive hears how the cancel ended it.
+ * 7. Once the host is closed, no drive starts.
  *
  * @since 0.1.0
  */
@@ -57,6 +58,7 @@ export const make = (options: {
   const resting = new Map<string, Deferred.Deferred<DriveEnd>>()
   // Fibers of settled runs that have not ended yet.
   const lingering = new Set<Fiber.Fiber<unknown, unknown>>()
+  let isClosed = false
 
   const start = (request: DriveRequest): LiveRun => {
     const run: LiveRun = { request, done: Deferred.makeUnsafe(), fiber: undefined, timer: undefined, isClosing: false }
@@ -201,6 +203,7 @@ export const make = (options: {
 
   const drive = (request: DriveRequest): Effect.Effect<Effect.Effect<DriveEnd>> =>
     Effect.sync(() => {
+      if (isClosed) return Effect.succeed(leftOpen)
       const parent = request.parentRunId === undefined ? undefined : live.get(request.parentRunId)
       // A parent that is not live has been closed, and its fibers are about to end.
       if (request.parentRunId !== undefined && parent?.isClosing !== false) return Effect.never
@@ -216,6 +219,7 @@ export const make = (options: {
     })
 
   const shutdown = Effect.suspend(() => {
+    isClosed = true
     const runs = [...live.values()]
     for (const run of runs) {
       run.isClosing = true
@@ -225,7 +229,7 @@ export const make = (options: {
     const fibers = [...runs.flatMap((run) => run.fiber ?? []), ...lingering]
     return Effect.andThen(
       Effect.raceFirst(Fiber.awaitAll(fibers), realTime(closeGrace)),
-      Effect.sync(() => runs.forEach((run) => finish(run, { _tag: "Lost", isClosed: true })))
+      Effect.sync(() => runs.forEach((run) => finish(run, leftOpen)))
     )
   })
 
@@ -245,3 +249,4 @@ export const make = (options: {
 }
 
 const lost: DriveEnd = { _tag: "Lost", isClosed: false }
+const leftOpen: DriveEnd = { _tag: "Lost", isClosed: true }
