@@ -54,13 +54,15 @@ export const run = Effect.fnUntraced(function*(
   const { agent } = drive
   const tools = agent.refresh === undefined ? agent.offered : yield* agent.refresh(agent.offered)
   const request = requestOf(drive, messages, tools)
-  const state = { attempt: 0, spent: Usage.zero, notBefore: 0 }
+  const state = { attempt: 0, spent: Usage.zero, notBefore: 0, retryAfter: 0 }
   const attempt = Effect.suspend(() => {
-    const wait = state.notBefore - drive.now()
+    // A clock that was set back since makes nobody wait longer than the provider says.
+    const wait = Math.min(state.notBefore - drive.now(), state.retryAfter)
     const call = callOf(drive, step, state.attempt++)
     const asked = Effect.catch(ask(drive, request, call), (error) => {
       state.spent = Usage.add(state.spent, ofFailure(error))
-      state.notBefore = drive.now() + (error.retryAfter ?? 0)
+      state.retryAfter = error.retryAfter ?? 0
+      state.notBefore = drive.now() + state.retryAfter
       drive.journal.emit(() => ({
         ...liveOrigin(drive),
         _tag: "ModelAttemptDiscarded",

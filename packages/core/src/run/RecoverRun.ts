@@ -126,8 +126,9 @@ const take: {
   wait: Effect.fnUntraced(function*(runtime, row, restore) {
     const first = yield* attempt(runtime, row, false)
     if (first._tag === "Taken") return first.epoch
-    const { now } = yield* runtime.lease
-    yield* restore(Effect.sleep(Math.max(0, first.until - now)))
+    const { now, ttl } = yield* runtime.lease
+    // Whoever took it may have had a clock that was far ahead.
+    yield* restore(Effect.sleep(Math.min(Math.max(0, first.until - now), ttl)))
     return yield* taken(yield* attempt(runtime, row, false), row)
   })
 }

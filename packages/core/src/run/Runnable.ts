@@ -102,7 +102,8 @@ export const request = (
       : runnable.catalog.compile(runnable.agent, tools)
     const clock = Context.get(ambient, Clock.Clock)
     const fence = ActiveRun.fence(run, epoch)
-    const startedAt = clock.currentTimeMillisUnsafe()
+    // The time of day may jump; how long the drive has worked must not.
+    const startedAt = clock.monotonicTimeNanosUnsafe()
     const drive: Drive = {
       run,
       agent,
@@ -112,7 +113,7 @@ export const request = (
       isRecovery,
       streaming,
       now: () => clock.currentTimeMillisUnsafe(),
-      activeMillis: () => activeMillis + clock.currentTimeMillisUnsafe() - startedAt
+      activeMillis: () => activeMillis + Math.round(Number(clock.monotonicTimeNanosUnsafe() - startedAt) / 1_000_000)
     }
     return Effect.succeed<DriveRequest>({
       fence,
