@@ -14,10 +14,11 @@
  * @since 0.1.0
  */
 import type * as Context from "effect/Context"
-import type * as Duration from "effect/Duration"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import * as CacheBacking from "../service/CacheBacking.ts"
 import { none, type ResultCache } from "../service/ResultCache.ts"
 import * as CachedResult from "../values/CachedResult.ts"
 import type { PostureKeys } from "../values/CacheKey.ts"
@@ -155,12 +156,21 @@ const alone: EqualResults = { use: (_, work) => Effect.map(work, ({ value }) => 
 
 const ran = <A>(value: A) => ({ _tag: "Ran" as const, value })
 
-// An application's own cache may do and give anything, and a run goes on without it.
+// An application's own cache may do and give anything, or nothing at all, and a run goes on without it.
 const guarded = <A>(use: () => Effect.Effect<A>): Effect.Effect<A | undefined> =>
-  Effect.catchDefect(
-    Effect.suspend(use),
-    (defect) => Effect.as(Effect.logWarning("The result cache failed; the run goes on without it", defect), undefined)
-  )
+  Effect.flatMap(CacheBacking.within(patience, Effect.suspend(use)), (exit) => {
+    if (exit?._tag === "Success") return Effect.succeed(exit.value)
+    const problem = exit === undefined ? "does not answer in time" : "failed"
+    return Effect.as(
+      Effect.logWarning(
+        `The result cache ${problem}; the run goes on without it`,
+        ...(exit === undefined ? [] : [exit.cause])
+      ),
+      undefined
+    )
+  })
+
+const patience = Duration.seconds(5)
 
 const read = (cache: ResultCache["Service"], key: string): Effect.Effect<CachedResult.CachedResult | undefined> =>
   guarded(() => Effect.map(cache.get(key), (found) => Option.getOrUndefined(Option.flatMap(found, whole))))

@@ -116,8 +116,14 @@ const logEveryMillis = 3_600_000
 
 const decode = Schema.decodeUnknownResult(CachedResult, { errors: "all" })
 
-/** The exit of an effect, or nothing if there is none in time. Then its fiber is told to stop, and nobody waits for it. */
-const within = <A>(
+/**
+ * The exit of an effect, or nothing if there is none in time. Then its fiber is
+ * told to stop, and nobody waits for it.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const within = <A>(
   timeout: Duration.Duration,
   effect: Effect.Effect<A, unknown>
 ): Effect.Effect<Exit.Exit<A, unknown> | undefined> =>

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { AgentBuilder, DelegateRuntime, PostureRegistry, ResultCache } from "@mandate/core"
 import { Script, ScriptedModel, Step } from "@mandate/testing"
-import { Effect, Layer } from "effect"
+import { Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import * as Postures from "../support/Postures.ts"
 import * as Trees from "../support/Trees.ts"
@@ -89,6 +89,9 @@ const given: ReadonlyArray<readonly [string, () => unknown]> = [
       })
   ],
   ["dies", () => Effect.die("gone")],
+  ["interrupts itself", () => Effect.interrupt],
+  ["never answers", () => Effect.never],
+  ["never answers, whoever interrupts it", () => Effect.uninterruptible(Effect.never)],
   ["throws", () => {
     throw new Error("gone")
   }]
@@ -98,7 +101,10 @@ describe("a cache of the application's own", () => {
   it.effect.each(given)("fails no call where it %s", ([, give]) =>
     Effect.gen(function*() {
       const agent = yield* AgentBuilder.make("lead").withPostures().build()
-      const result = yield* agent.run("Go")
+      const running = yield* Effect.forkChild(agent.run("Go"), { startImmediately: true })
+      yield* TestClock.adjust("1 minute")
+      assert.isDefined(running.pollUnsafe())
+      const result = yield* Fiber.join(running)
 
       const [, second] = yield* Effect.flatMap(ScriptedModel.ScriptedModel, (model) => model.requestsOf("lead"))
       assert.deepStrictEqual(Trees.outputs(second!.request), [{ report: "seen" }])
