@@ -3,6 +3,7 @@
  * and what befalls a run of it. Plain data, so that it can be read.
  */
 import type { Budget, ChildFailure, DelegationConfig, ModelError, TreeBudget } from "@mandate/core"
+import * as PosturePlan from "./PosturePlan.ts"
 
 export interface Case {
   readonly seed: number
@@ -22,6 +23,9 @@ export interface Case {
   /** The process of an act dies right after it has made so many writes. */
   readonly crashes: ReadonlyArray<{ readonly act: number; readonly write: number }>
   readonly cancel: CancelPlan | undefined
+
+  /** What agents may delegate to by name; absent in most cases. */
+  readonly postures: PosturePlan.PosturesPlan | undefined
 }
 
 /** What is cancelled in an act: after so many writes of it, or, without them, while the run is suspended. */
@@ -51,6 +55,9 @@ export interface AgentPlan {
   /** What the model does in a run; runs take the scripts in turn, by the index of their task call. */
   readonly scripts: ReadonlyArray<ReadonlyArray<StepPlan>>
   readonly subagents: ReadonlyArray<AgentPlan>
+
+  /** Which postures it may delegate to; absent for none. */
+  readonly postures: { readonly names?: ReadonlyArray<string> } | undefined
 }
 
 /** One response of a model. After the last one it answers. */
@@ -95,6 +102,13 @@ export const format = (self: Case): string =>
         self.cancel.afterWrites === undefined ? "while suspended" : `after write ${self.cancel.afterWrites}`
       }`
     ]),
+    ...(self.postures === undefined ? [] : [
+      ...PosturePlan.format(self.postures).map((line) => `  ${line}`),
+      ...self.postures.postures.flatMap((posture) => [
+        `  posture ${PosturePlan.formatPosture(posture)}`,
+        ...formatScripts(posture.scripts, "  ")
+      ])
+    ]),
     ...formatAgent(self.root, "  ")
   ].join("\n")
 
@@ -107,15 +121,19 @@ const formatAgent = (agent: AgentPlan, indent: string): ReadonlyArray<string> =>
       retries: agent.retries,
       ...agent.budget,
       ...agent.policy,
-      ...(agent.breakpoints.length === 0 ? {} : { breakpoints: agent.breakpoints.join(" ") })
+      ...(agent.breakpoints.length === 0 ? {} : { breakpoints: agent.breakpoints.join(" ") }),
+      ...(agent.postures === undefined ? {} : { postures: agent.postures.names?.join(" ") ?? "all" })
     }).replaceAll("\"", "")
   }`,
-  ...agent.scripts.flatMap((script, index) => [
-    `${indent}  script ${index}${script.length === 0 ? ": answers at once" : ""}`,
-    ...script.map((step, index) => `${indent}    ${index} ${formatStep(step)}`)
-  ]),
+  ...formatScripts(agent.scripts, indent),
   ...agent.subagents.flatMap((subagent) => formatAgent(subagent, `${indent}  `))
 ]
+
+const formatScripts = (scripts: AgentPlan["scripts"], indent: string): ReadonlyArray<string> =>
+  scripts.flatMap((script, index) => [
+    `${indent}  script ${index}${script.length === 0 ? ": answers at once" : ""}`,
+    ...script.map((step, index) => `${indent}    ${index} ${formatStep(step)}`)
+  ])
 
 const formatStep = (step: StepPlan): string =>
   [

@@ -1,10 +1,13 @@
 /** Makes the case of a seed. */
 import type { AgentPlan, CancelPlan, Case } from "./Case.ts"
+import * as PostureGenerator from "./PostureGenerator.ts"
 import * as Random from "./Random.ts"
 import * as ScriptGenerator from "./ScriptGenerator.ts"
 import * as SoakTools from "./SoakTools.ts"
 
-export const make = (seed: number): Case => {
+export const make = (seed: number): Case => PostureGenerator.add(withoutPostures(seed))
+
+const withoutPostures = (seed: number): Case => {
   const random = Random.make(seed)
   const depth = random.weighted([[5, 0], [15, 1], [50, 2], [30, 3]])
   const root = agent(random, { id: "r", level: 0, below: depth, depth, isTight: random.chance(0.6) })
@@ -32,7 +35,8 @@ export const make = (seed: number): Case => {
         })
       )
       : [],
-    cancel: random.chance(0.22) ? cancel(random) : undefined
+    cancel: random.chance(0.22) ? cancel(random) : undefined,
+    postures: undefined
   }
 }
 
@@ -96,13 +100,15 @@ const agent = (random: Random.Random, { below, depth, id, isTight, level }: Plac
       : [],
     size: random.weighted([[4, 1], [1, random.int(100, 500)]]),
     scripts: random.many(1, 2, () => ScriptGenerator.make(random, { kind, level, isLeaf: below === 0, subagents })),
-    subagents
+    subagents,
+    postures: undefined
   }
 }
 
 const taskTool = ({ id, kind }: AgentPlan): string => kind === "text" ? "task" : `task_${id}`
 
+/** Fields that are not `undefined`. */
 type Defined<A> = { readonly [K in keyof A]?: Exclude<A[K], undefined> }
 
-const defined = <A extends object>(fields: A): Defined<A> =>
+export const defined = <A extends object>(fields: A): Defined<A> =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Defined<A>

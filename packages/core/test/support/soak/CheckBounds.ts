@@ -18,7 +18,9 @@ export const check = (facts: Facts): ReadonlyArray<string> => [
 const depth = (run: RunFacts, facts: Facts): ReadonlyArray<string> => {
   const own = run.agent.bounds.maxDepth
   const parent = facts.runs.get(run.row.parentRunId ?? "")
-  const left = parent === undefined ? own ?? 1 : Math.min(parent.row.depthLeft - 1, own ?? Infinity)
+  // Of a posture its runtime says how deep it may go, and of an agent the agent itself.
+  const most = run.posture === undefined ? own : (facts.plan.postures?.maxDepth ?? 0) - run.row.depth
+  const left = parent === undefined ? most ?? 1 : Math.min(parent.row.depthLeft - 1, most ?? Infinity)
   const depth = parent === undefined ? 0 : parent.row.depth + 1
   return run.row.depth === depth && run.row.depthLeft === left && left >= 0
     ? []
@@ -58,7 +60,7 @@ const steps = (run: RunFacts): ReadonlyArray<string> => {
 }
 
 const budgets = (run: RunFacts): ReadonlyArray<string> => {
-  const { maxTokens = Infinity, maxToolCalls = Infinity, timeout = Infinity } = run.agent.budget
+  const { maxTokens = Infinity, maxToolCalls = Infinity, timeout = Infinity } = run.budget
   const problems: Array<string> = []
   if (resultSteps(run).length > maxToolCalls) problems.push(`${run.runId} made more than ${maxToolCalls} tool calls`)
   for (const { activeMillis } of run.settled) {

@@ -90,7 +90,7 @@ const requests = (run: RunFacts): ReadonlyArray<string> => {
   let last: ReadonlyArray<string> = []
   let step = -1
   for (const { call, request } of run.asked) {
-    const messages = request.messages.map((message) => JSON.stringify(message))
+    const messages = request.messages.filter(({ role }) => role !== "system").map((message) => JSON.stringify(message))
     const what = `step ${call.step} of ${run.runId}`
     if (call.step < step) problems.push(`${what} was asked for after step ${step}`)
     if (last.some((message, index) => message !== messages[index])) problems.push(`${what} was shown another past`)

@@ -1,4 +1,5 @@
 /** Events: numbered without a gap, in order, one end for each start. */
+import type { RunEvent } from "@mandate/core"
 import { eventsOf, type Facts, type RunFacts } from "./Facts.ts"
 import type { Played } from "./Play.ts"
 
@@ -6,7 +7,7 @@ export const check = (facts: Facts, { events: stored, left }: Played): ReadonlyA
   const numbers = facts.events.map(({ event }) => event.sequence)
   const gap = numbers.findIndex((number, index) => number !== index + 1)
   const kept = new Set(left.map(({ row }) => row.runId))
-  const should = facts.events.filter(({ event }) => kept.has(event.runId)).map(({ event }) => event.sequence)
+  const should = facts.events.filter(({ event }) => kept.has(holderOf(event))).map(({ event }) => event.sequence)
   const are = stored.map(({ sequence }) => sequence)
   return [
     ...(gap < 0 ? [] : [`event ${gap + 1} has the number ${numbers[gap]}`]),
@@ -15,8 +16,13 @@ export const check = (facts: Facts, { events: stored, left }: Played): ReadonlyA
   ]
 }
 
+// A caller keeps the pairs of what it called, those without a run too.
+const holderOf = (event: RunEvent.DurableEvent): string =>
+  ("callerRunId" in event ? event.callerRunId : undefined) ?? event.runId
+
 const life = (run: RunFacts): ReadonlyArray<string> => {
-  const tags = run.events.map(({ event }) => event._tag)
+  // A posture's run is between the two of its pair.
+  const tags = run.events.map(({ event }) => event._tag).filter((tag) => !pair.has(tag))
   const count = (tag: string) => tags.filter((other) => other === tag).length
   const rests = tags.filter((tag) => states.has(tag))
   return [
@@ -40,6 +46,8 @@ const life = (run: RunFacts): ReadonlyArray<string> => {
   ]
 }
 
+const pair: ReadonlySet<string> = new Set(["DelegateStart", "DelegateComplete"])
+
 const going = ["RunSuspended", "RunFailed", "RunRecovered", "RunSettled"]
 const follows: { readonly [tag: string]: ReadonlyArray<string> } = {
   RunStarted: going,
@@ -53,7 +61,7 @@ const states: ReadonlySet<string> = new Set(Object.keys(follows))
 
 const task = (run: RunFacts, { events, runs }: Facts): ReadonlyArray<string> => {
   const parent = runs.get(run.row.parentRunId ?? "")
-  if (parent === undefined) return []
+  if (parent === undefined || run.posture !== undefined) return []
   const places = (tag: "TaskStarted" | "TaskSettled") =>
     eventsOf(parent, tag).flatMap(({ event }) => event.childRunId === run.runId ? [event.sequence] : [])
   const place = (of: RunFacts, tag: "RunStarted" | "RunSettled") =>

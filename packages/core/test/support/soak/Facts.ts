@@ -1,8 +1,10 @@
 /** What a case's log says of each run. `at` is always a place in the log. */
-import { ModelResponse, type RunEvent, type RunRow } from "@mandate/core"
+import { type Budget, ModelResponse, Posture, type RunEvent, type RunRow } from "@mandate/core"
 import { Schema } from "effect"
 import { type AgentPlan, type Case, family } from "./Case.ts"
 import type { Entry } from "./Log.ts"
+import * as PosturePlan from "./PosturePlan.ts"
+import type { Registered } from "./Process.ts"
 
 type At<A> = A & { readonly at: number }
 type Tagged<Tag extends Entry["_tag"]> = Extract<Entry, { readonly _tag: Tag }>
@@ -10,7 +12,12 @@ type Tagged<Tag extends Entry["_tag"]> = Extract<Entry, { readonly _tag: Tag }>
 export interface RunFacts {
   readonly runId: string
   readonly row: RunRow.NewRun
+  readonly at: number
   readonly agent: AgentPlan
+  readonly budget: Budget.Budget
+
+  /** What it started with, if it is a posture's run. */
+  readonly posture: PostureFacts | undefined
   readonly limits: {
     readonly maxConcurrentChildren: number
     readonly maxTasksPerTurn: number
@@ -28,6 +35,12 @@ export interface RunFacts {
   readonly doubles: Array<string>
   readonly settled: Array<At<RunRow.Settlement>>
   readonly events: Array<At<{ readonly event: RunEvent.DurableEvent }>>
+}
+
+export interface PostureFacts {
+  readonly posture: Posture.Posture
+  readonly version: string
+  readonly tools: ReadonlyArray<string>
 }
 
 export interface Facts {
@@ -60,7 +73,7 @@ export const make = (plan: Case, entries: ReadonlyArray<Entry>): Facts => {
       }
       case "Wrote": {
         if (entry.inserted !== undefined) {
-          const run = started(entry.runId, entry.inserted, agents.get(entry.inserted.agentId) ?? plan.root)
+          const run = started(at, entry.runId, entry.inserted, agents.get(entry.inserted.agentId) ?? plan.root)
           runs.set(entry.runId, run)
           runs.get(entry.inserted.parentRunId ?? "")?.children.push(run)
         }
@@ -86,10 +99,11 @@ const placeOf = (key: string) => {
   return { runId: key.slice(0, slash), callKey: key.slice(slash + 1) }
 }
 
-const started = (runId: string, row: RunRow.NewRun, agent: AgentPlan): RunFacts => ({
+const started = (at: number, runId: string, row: RunRow.NewRun, agent: AgentPlan): RunFacts => ({
   runId,
   row,
-  agent,
+  at,
+  ...madeOf(row, agent),
   limits: JSON.parse(row.limits),
   children: [],
   asked: [],
@@ -100,6 +114,28 @@ const started = (runId: string, row: RunRow.NewRun, agent: AgentPlan): RunFacts 
   settled: [],
   events: []
 })
+
+const madeOf = (row: RunRow.NewRun, agent: AgentPlan): Pick<RunFacts, "agent" | "budget" | "posture"> => {
+  const { delegate, tools } = row.binding === "" ? nothing : decodeBinding(row.binding)
+  if (delegate === undefined) return { agent, budget: agent.budget, posture: undefined }
+  const { timeoutMillis, ...budget } = JSON.parse(row.budget)
+  return {
+    agent: PosturePlan.agentOf(delegate.posture),
+    budget: timeoutMillis === undefined ? budget : { ...budget, timeout: timeoutMillis },
+    posture: { ...delegate, tools }
+  }
+}
+
+const nothing = { tools: [], delegate: undefined }
+
+const decodeBinding = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Struct({
+  tools: Schema.Array(Schema.String),
+  delegate: Schema.optionalKey(Schema.Struct({ posture: Posture.Posture, version: Schema.String }))
+})))
+
+/** The postures and tools that there were at a place in the log. */
+export const registeredAt = ({ entries }: Facts, at: number): Registered =>
+  entries.slice(0, at).findLast((entry) => entry._tag === "Registered") ?? { postures: [], tools: [] }
 
 /** Entries of a log with a tag. */
 export const tagged = <Tag extends Entry["_tag"]>(facts: Facts, tag: Tag): ReadonlyArray<At<Tagged<Tag>>> =>
@@ -114,8 +150,9 @@ export const eventsOf = <Tag extends RunEvent.DurableEvent["_tag"]>(
     event._tag === tag ? [{ at, event: event as Extract<RunEvent.DurableEvent, { readonly _tag: Tag }> }] : []
   )
 
-/** Whether a tool name is one of an agent's task tools. */
-export const isTask = ({ subagents }: AgentPlan, name: string): boolean =>
+/** Whether a tool name is one of an agent's task tools, or what it delegates to postures by. */
+export const isTask = ({ postures, subagents }: AgentPlan, name: string): boolean =>
+  (postures !== undefined && name === "delegate") ||
   subagents.some(({ id, kind }) => kind === "text" ? name === "task" : name === `task_${id}`)
 
 /** The calls that a run's recorded responses made, in order, as the models made them. */

@@ -2,6 +2,7 @@
 import {
   AgentBuilder,
   type AgentDefinitionError,
+  type DelegateRuntime,
   type Mandate,
   type ModelRegistry,
   type Runs,
@@ -16,18 +17,21 @@ export interface Face extends Omit<Runs.Runs<never, unknown, unknown>, "run" | "
   readonly run: (threadId: string) => ReturnType<Runs.Runs<never, unknown, unknown>["run"]>
 }
 
-const Report = Schema.Struct({ facts: Schema.Array(Schema.String) })
+type Services = Mandate.Mandate | ModelRegistry.ModelRegistry | DelegateRuntime.DelegateRuntime
+
+/** What typed agents and postures report. */
+export const Report = Schema.Struct({ facts: Schema.Array(Schema.String) })
 const Topic = Schema.Struct({ topic: Schema.String })
 
 /** Compiles the family of a case onto the runtime in the context. */
 export const bind = (
   plan: Case,
   watch: SoakTools.Watch
-): Effect.Effect<Face, AgentDefinitionError.AgentDefinitionError, Mandate.Mandate | ModelRegistry.ModelRegistry> => {
+): Effect.Effect<Face, AgentDefinitionError.AgentDefinitionError, Services> => {
   const handlers = SoakTools.handlers(watch)
   const { root } = plan
   if (plan.face === "Agent") {
-    const agent = configured(AgentBuilder.make(root.id), root, handlers)
+    const agent = configured(postured(AgentBuilder.make(root.id), root), root, handlers)
     return root.kind === "text"
       ? Effect.map(agent.build(), (built) => face(plan, built, "Go"))
       : Effect.map(agent.withOutput(Report).build(), (built) => face(plan, built, "Go"))
@@ -45,25 +49,32 @@ const face = <I, A, O>({ tree }: Case, runs: Runs.Runs<I, A, O>, input: I): Face
 type Handlers = ReturnType<typeof SoakTools.handlers>
 
 const textAgent = (plan: AgentPlan, handlers: Handlers) =>
-  configured(TypedAgent.text(plan.id, { description: `Does ${plan.id}` }), plan, handlers)
+  configured(postured(TypedAgent.text(plan.id, { description: `Does ${plan.id}` }), plan), plan, handlers)
 
 const typedAgent = (plan: AgentPlan, handlers: Handlers) =>
   configured(
-    TypedAgent.make(plan.id, { description: `Does ${plan.id}`, input: Topic, report: Report }),
+    postured(TypedAgent.make(plan.id, { description: `Does ${plan.id}`, input: Topic, report: Report }), plan),
     plan,
     handlers
   )
 
-const subagentsOf = (plan: AgentPlan, handlers: Handlers): ReadonlyArray<TypedAgent.TypedAgent<any, any>> =>
+type Subagent = TypedAgent.TypedAgent<any, any, DelegateRuntime.DelegateRuntime>
+
+const subagentsOf = (plan: AgentPlan, handlers: Handlers): ReadonlyArray<Subagent> =>
   plan.subagents.map((subagent) =>
     subagent.kind === "text" ? textAgent(subagent, handlers) : typedAgent(subagent, handlers)
   )
+
+const postured = <Self>(
+  definition: Self & { readonly withPostures: (options: NonNullable<AgentPlan["postures"]>) => Self },
+  { postures }: AgentPlan
+): Self => postures === undefined ? definition : definition.withPostures(postures)
 
 /** The methods that both kinds of definition have, each giving its own kind. */
 interface Definition<Self> {
   readonly withTools: (toolkit: typeof SoakTools.toolkit, handlers: Handlers) => Self
   readonly withSubagents: (
-    subagents: ReadonlyArray<TypedAgent.TypedAgent<any, any>>,
+    subagents: ReadonlyArray<Subagent>,
     config: AgentPlan["bounds"]
   ) => Self
   readonly withMaxSteps: (maxSteps: number) => Self

@@ -5,6 +5,7 @@
 import { type Answer, type Interrupt, RunEvent, type RunRow, type RunStore } from "@mandate/core"
 import { Effect, Schema } from "effect"
 import type { Asked } from "./Model.ts"
+import type { Registered } from "./Process.ts"
 import type * as SoakTools from "./SoakTools.ts"
 
 export type Entry =
@@ -12,6 +13,7 @@ export type Entry =
   | { readonly _tag: "Entered"; readonly tool: string; readonly key: string; readonly args: unknown }
   | { readonly _tag: "Effected"; readonly key: string; readonly name: string }
   | { readonly _tag: "Wrote" } & Write
+  | { readonly _tag: "Registered" } & Registered
   | { readonly _tag: "Died"; readonly act: number }
   | {
     readonly _tag: "Saw"
@@ -65,6 +67,13 @@ export class Log implements SoakTools.Watch {
   }
 
   readonly effected = (key: string, name: string): void => this.add({ _tag: "Effected", key, name })
+
+  /** Notes what postures and tools there are, when they are others than before. */
+  readonly registered = (registered: Registered): void => {
+    const last = this.entries.findLast(({ _tag }) => _tag === "Registered")
+    const entry = { _tag: "Registered" as const, ...registered }
+    if (JSON.stringify(last) !== JSON.stringify(entry)) this.add(entry)
+  }
 
   /** A store that notes what it writes. */
   readonly watching = (store: RunStore.RunStore["Service"]): RunStore.RunStore["Service"] =>

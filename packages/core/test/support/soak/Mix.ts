@@ -1,36 +1,50 @@
 /** What befell the cases of a soak, as shares of all: a property over cases in which nothing happens proves nothing. */
 import { eventsOf, type Facts, type RunFacts, tagged } from "./Facts.ts"
+import * as PostureTraits from "./PostureTraits.ts"
 
 export interface Mix {
   readonly cases: number
+
+  /** How many of the cases have postures. */
+  readonly postured: number
   readonly counts: ReadonlyMap<Trait, number>
 }
 
-export type Trait = (typeof traits)[number]["name"]
+export type Trait = (typeof traits)[number]["name"] | PostureTraits.Trait
 
-export const empty: Mix = { cases: 0, counts: new Map() }
+export const empty: Mix = { cases: 0, postured: 0, counts: new Map() }
 
 /** Counts one more case. */
-export const add = ({ cases, counts }: Mix, facts: Facts): Mix => ({
+export const add = ({ cases, counts, postured }: Mix, facts: Facts): Mix => ({
   cases: cases + 1,
-  counts: new Map(traits.map(({ holds, name }) => [name, (counts.get(name) ?? 0) + (holds(facts) ? 1 : 0)]))
+  postured: postured + (facts.plan.postures === undefined ? 0 : 1),
+  counts: new Map(
+    [...traits, ...PostureTraits.traits].map(({ holds, name }) => [
+      name,
+      (counts.get(name) ?? 0) + (holds(facts) ? 1 : 0)
+    ])
+  )
 })
 
-/** The share of the cases that a trait holds of, in percent. */
-export const percent = ({ cases, counts }: Mix, trait: Trait): number =>
-  cases === 0 ? 0 : (counts.get(trait) ?? 0) / cases * 100
+/** The share of the cases that a trait holds of, in percent; for traits of postures, of the cases that have some. */
+export const percent = ({ cases, counts, postured }: Mix, trait: Trait): number => {
+  const all = PostureTraits.traits.some(({ name }) => name === trait) ? postured : cases
+  return all === 0 ? 0 : (counts.get(trait) ?? 0) / all * 100
+}
 
 /** The least shares, in percent, without which a soak proves too little. */
 export const least: ReadonlyArray<readonly [Trait, number]> = [
   ["suspends at depth 2 or more", 30],
   ["suspends one child twice", 20],
   ["crashes", 30],
-  ["answers partially", 20]
+  ["answers partially", 20],
+  ["has postures", 20],
+  ...PostureTraits.least
 ]
 
 /** The mix as lines of text. */
 export const format = (mix: Mix): string =>
-  traits.map(({ name }) => {
+  [...traits, ...PostureTraits.traits].map(({ name }) => {
     const bound = least.find(([trait]) => trait === name)?.[1]
     return `${percent(mix, name).toFixed(1).padStart(5)} % ${name}${
       bound === undefined ? "" : ` (at least ${bound} %)`
@@ -72,6 +86,7 @@ const traits = [
     holds: (facts: Facts) => runsOf(facts).some((run) => eventsOf(run, "RunFailed").length > 0)
   },
   { name: "has a child completed", holds: (facts: Facts) => runsOf(facts).some(isCompletedChild) },
+  { name: "has postures", holds: ({ plan }: Facts) => plan.postures !== undefined },
   { name: "has 5 runs or more", holds: ({ runs }: Facts) => runs.size >= 5 },
   { name: "refuses a task over its bound", holds: (facts: Facts) => gave(facts, "TooManyTasks") },
   { name: "refuses a task too deep", holds: (facts: Facts) => gave(facts, "DepthExceeded") },
@@ -101,8 +116,8 @@ const traits = [
 // What is over a budget of its own would be so without the tree's.
 function exceedsTree(facts: Facts): boolean {
   return gave(facts, "TreeBudgetExceeded") ||
-    runsOf(facts).some(({ agent, settled }) =>
-      Object.keys(agent.budget).length === 0 &&
+    runsOf(facts).some(({ budget, settled }) =>
+      Object.keys(budget).length === 0 &&
       settled.some(({ outcome }) => JSON.parse(outcome)._tag === "BudgetExceeded")
     )
 }

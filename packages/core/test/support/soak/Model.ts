@@ -11,11 +11,16 @@ export interface Asked {
   readonly failed: boolean
 }
 
-/** Scripts of all agents of a case. `asked` hears of each call before it is answered. */
+/** Scripts of all agents and postures of a case. `asked` hears of each call before it is answered. */
 export const scripts = (plan: Case, asked: (asked: Asked) => void): Script.Scripts =>
-  Object.fromEntries(family(plan.root).map((agent) => [agent.id, script(agent, asked)]))
+  Object.fromEntries([
+    ...family(plan.root).map((agent) => [agent.id, script(agent, asked)]),
+    ...(plan.postures?.postures ?? []).map((posture) => [posture.name, script(posture, asked)])
+  ])
 
-const script = (agent: AgentPlan, asked: (asked: Asked) => void): Script.Script => {
+type Scripted = Pick<AgentPlan, "scripts" | "size">
+
+const script = (agent: Scripted, asked: (asked: Asked) => void): Script.Script => {
   const times = new Map<string, number>()
   return Script.program((request, call) => {
     const step = stepOf(agent, call)
@@ -24,13 +29,17 @@ const script = (agent: AgentPlan, asked: (asked: Asked) => void): Script.Script 
     times.set(at, before + 1)
     const failed = before < step.failures
     asked({ request, call, tokens: step.tokens, failed })
-    const made = failed ? Step.fail(step.failure, { usage: step.tokens }) : answered(agent, step)
+    const made = failed ? Step.fail(step.failure, { usage: step.tokens }) : answered(kindOf(request), step)
     const used = Step.withUsage(made, step.tokens)
     return step.millis === 0 ? used : Step.delay(step.millis, used)
   })
 }
 
-const stepOf = (agent: AgentPlan, { call, step }: ModelRequest.ModelCall): StepPlan => {
+// A posture may be edited to report in another form.
+const kindOf = ({ tools }: ModelRequest.ModelRequest): AgentPlan["kind"] =>
+  tools.some(({ name }) => name === "submit_report") ? "typed" : "text"
+
+const stepOf = (agent: Scripted, { call, step }: ModelRequest.ModelCall): StepPlan => {
   const index = call === undefined ? 0 : Number(call.key.split(".")[1])
   return agent.scripts[index % agent.scripts.length]?.[step] ?? { ...lastStep, size: agent.size }
 }
@@ -46,7 +55,7 @@ const lastStep: StepPlan = {
   failure: "overloaded"
 }
 
-const answered = (agent: AgentPlan, step: StepPlan): Step.Step => {
+const answered = (kind: AgentPlan["kind"], step: StepPlan): Step.Step => {
   const calls = step.calls.map(({ arguments: args, id, name }) =>
     Step.rawCall(name, args, id === undefined ? {} : { id })
   )
@@ -55,9 +64,9 @@ const answered = (agent: AgentPlan, step: StepPlan): Step.Step => {
     case "calls":
       return Step.calls(...beside, ...calls)
     case "answer":
-      return given(agent, { facts: ["é\u0001x".repeat(step.size).slice(0, step.size)] }, "é".repeat(step.size), calls)
+      return given(kind, { facts: ["é\u0001x".repeat(step.size).slice(0, step.size)] }, "é".repeat(step.size), calls)
     case "bad answer":
-      return given(agent, { facts: 7 }, " ", calls)
+      return given(kind, { facts: 7 }, " ", calls)
     case "prose":
       return Step.text("Here is what I found.")
     case "blank":
@@ -72,7 +81,7 @@ const answered = (agent: AgentPlan, step: StepPlan): Step.Step => {
 }
 
 const given = (
-  { kind }: AgentPlan,
+  kind: AgentPlan["kind"],
   report: { readonly facts: ReadonlyArray<string> | number },
   text: string,
   calls: ReadonlyArray<ReturnType<typeof Step.rawCall>>

@@ -2,7 +2,7 @@
  * Plays a case to its end, as a person's tooling would: run, look at the
  * status, answer, recover, cancel, until the run is settled.
  */
-import { MemoryRunStore, type RunResult, type RunRow, type RunStore } from "@mandate/core"
+import { MemoryRunStore, ResultCache, type RunResult, type RunRow, type RunStore } from "@mandate/core"
 import { SqliteRunStore } from "@mandate/core/sqlite"
 import { ScriptedModel, StrictProvider } from "@mandate/testing"
 import { Deferred, Effect, Exit, Option, type Scope } from "effect"
@@ -43,18 +43,24 @@ export const play = Effect.fnUntraced(function*(plan: Case): Effect.fn.Return<Pl
   const scripted = yield* ScriptedModel.make(Model.scripts(plan, (asked) => log.add({ _tag: "Asked", ...asked })))
   const model = yield* StrictProvider.wrap(scripted.client)
   let processes = 0
-  const boot = (dieAfter: number | undefined) =>
-    Effect.suspend(() => Process.boot({ plan, log, store, model, instance: `process-${++processes}`, dieAfter }))
+  const kept = ResultCache.memory()
+  const boot = (act: number, dieAfter: number | undefined) =>
+    Effect.suspend(() => {
+      const cache = plan.postures?.cache === "of all processes" ? kept : ResultCache.memory()
+      return Process.boot({ plan, log, store, model, instance: `process-${++processes}`, dieAfter, act, cache })
+    })
 
-  let process = yield* boot(dieAfter(plan, 0))
+  let process = yield* boot(0, dieAfter(plan, 0))
   for (let act = 0;; act++) {
-    const isOver = yield* playAct({ plan, act, log, store, problems, process, another: boot(undefined) })
+    const registered = yield* process.edit(act)
+    if (plan.postures !== undefined) log.registered(registered)
+    const isOver = yield* playAct({ plan, act, log, store, problems, process, another: boot(act, undefined) })
     if (process.isDead()) log.add({ _tag: "Died", act })
     if (isOver || act === maxActs) break
     const dies = dieAfter(plan, act + 1)
     if (plan.restarts || process.isDead() || dies !== undefined) {
       yield* process.close
-      process = yield* boot(dies)
+      process = yield* boot(act + 1, dies)
     }
   }
   const history = yield* process.face.history(threadId)
@@ -113,7 +119,7 @@ const playAct = Effect.fnUntraced(function*(self: Act): Effect.fn.Return<boolean
       const isThere = plan.cancel?.target === "root" || (yield* runsOf(self.store)).some(isOpenChild)
       if (isPlanned && isThere) return yield* verb(self, "cancel", cancel(self, plan.cancel.target))
       // A process that died of the cancel of a child left the root as it was.
-      const isCut = log.entries.some(({ _tag }) => _tag === "Cancelling") && log.entries.at(-2)?._tag === "Died"
+      const isCut = log.entries.some(({ _tag }) => _tag === "Cancelling") && isAfterDeath(log)
       if (pending.length === 0 && isCut) return yield* verb(self, "recover", face.recover(threadId))
       if (pending.length === 0 || act > maxActs - 5) {
         problems.push(pending.length === 0 ? "the run is suspended and waits on nothing" : "the run does not end")
@@ -174,6 +180,9 @@ const verb = Effect.fnUntraced(function*(
   cancelling.interruptUnsafe()
   return false
 })
+
+const isAfterDeath = ({ entries }: Log): boolean =>
+  entries.findLast(({ _tag }) => _tag !== "Saw" && _tag !== "Registered")?._tag === "Died"
 
 const failures: ReadonlySet<string> = new Set(["ModelFailed", "ToolFatal", "ChildFailed"])
 

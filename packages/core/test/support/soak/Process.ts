@@ -1,5 +1,13 @@
 /** Processes of a case: a runtime on the store with the case's agents, which may die, and time that passes for it. */
-import { ModelRegistry, type RunStore } from "@mandate/core"
+import {
+  DelegateRuntime,
+  ModelRegistry,
+  type Posture,
+  PostureRegistry,
+  ResultCache,
+  type RunStore,
+  ToolCatalog
+} from "@mandate/core"
 import { type StrictProvider, TestRuntime } from "@mandate/testing"
 import { Cause, Effect, Exit, Layer, Option, Scope } from "effect"
 import { TestClock } from "effect/testing"
@@ -7,13 +15,24 @@ import * as CrashingStore from "../CrashingStore.ts"
 import type { Case } from "./Case.ts"
 import * as Family from "./Family.ts"
 import type { Log } from "./Log.ts"
+import * as PosturePlan from "./PosturePlan.ts"
+import * as SoakTools from "./SoakTools.ts"
 
 export interface Process {
   readonly face: Family.Face
   readonly isDead: () => boolean
 
+  /** Brings postures and tools to what they are before an act, and gives what there is. */
+  readonly edit: (act: number) => Effect.Effect<Registered>
+
   /** Ends the process: it gives its leases back, unless it is dead. */
   readonly close: Effect.Effect<void>
+}
+
+/** The postures and the names of the tools that a process has. */
+export interface Registered {
+  readonly postures: ReadonlyArray<Posture.Posture>
+  readonly tools: ReadonlyArray<string>
 }
 
 /** Starts a process. It dies after its `dieAfter`th write. */
@@ -24,19 +43,40 @@ export const boot = Effect.fnUntraced(function*(options: {
   readonly model: StrictProvider.StrictClient
   readonly instance: string
   readonly dieAfter: number | undefined
+  readonly act: number
+  readonly cache: ResultCache.ResultCache["Service"]
 }): Effect.fn.Return<Process> {
   const { dieAfter = Number.POSITIVE_INFINITY, instance, log, model, plan } = options
   const { store, writes } = CrashingStore.crashing(options.store, dieAfter)
   const scope = yield* Scope.make()
+  const parts = Layer.mergeAll(
+    TestRuntime.layerStore(store, instance),
+    Layer.succeed(ModelRegistry.ModelRegistry, { get: () => Effect.succeed(model) }),
+    Layer.succeed(ResultCache.ResultCache, options.cache),
+    PostureRegistry.layer([], { schemas: { facts: Family.Report } }),
+    ToolCatalog.layerTools(SoakTools.toolkit, SoakTools.handlers(log)).pipe(Layer.provideMerge(ToolCatalog.layer))
+  )
   const context = yield* Layer.buildWithScope(
-    Layer.merge(
-      Layer.fresh(TestRuntime.layerStore(store, instance)),
-      Layer.succeed(ModelRegistry.ModelRegistry, { get: () => Effect.succeed(model) })
+    Layer.fresh(
+      Layer.orDie(DelegateRuntime.layer({ maxDepth: plan.postures?.maxDepth ?? 1 }).pipe(Layer.provideMerge(parts)))
     ),
     scope
   )
+  const edit = (act: number) => Effect.provideContext(edited(plan, act), context)
+  yield* edit(options.act)
   const face = yield* Effect.provideContext(Effect.orDie(Family.bind(plan, log)), context)
-  return { face, isDead: () => writes() >= dieAfter, close: Scope.close(scope, Exit.void) }
+  return { face, edit, isDead: () => writes() >= dieAfter, close: Scope.close(scope, Exit.void) }
+})
+
+const edited = Effect.fnUntraced(function*({ postures: plan }: Case, act: number) {
+  const registry = yield* PostureRegistry.PostureRegistry
+  if (plan !== undefined) {
+    const { gone, postures } = PosturePlan.before(plan, act)
+    for (const { name } of yield* registry.list) if (!postures.has(name)) yield* registry.remove(name)
+    for (const posture of postures.values()) yield* Effect.orDie(registry.put(PosturePlan.input(posture)))
+    yield* ToolCatalog.remove(...gone)
+  }
+  return { postures: yield* registry.list, tools: yield* ToolCatalog.names }
 })
 
 /** What came of a verb: what it gave, why it failed, or nothing. */

@@ -102,7 +102,8 @@ const waiting = (random: Random.Random): CallPlan => {
 
 const millis = (random: Random.Random): number => random.weighted([[1, 0], [2, random.int(1, 5)]])
 
-const plan = (random: Random.Random, name: string, args: object): CallPlan => ({
+/** A call with the id that a provider gives it, sometimes none or one it gave before. */
+export const plan = (random: Random.Random, name: string, args: object): CallPlan => ({
   name,
   arguments: JSON.stringify(args),
   id: random.weighted([[8, undefined], [1, ""], [1, "same"]])

@@ -1,13 +1,15 @@
 /** Plays cases and tells which of them broke a promise. */
-import { Effect, References } from "effect"
+import { Effect, Random, References } from "effect"
 import { TestClock } from "effect/testing"
 import * as Case from "./Case.ts"
 import * as CaseGenerator from "./CaseGenerator.ts"
 import * as CheckBounds from "./CheckBounds.ts"
 import * as CheckCalls from "./CheckCalls.ts"
+import * as CheckDelegates from "./CheckDelegates.ts"
 import * as CheckEnds from "./CheckEnds.ts"
 import * as CheckEvents from "./CheckEvents.ts"
 import * as CheckInterrupts from "./CheckInterrupts.ts"
+import * as CheckPostures from "./CheckPostures.ts"
 import * as CheckUsage from "./CheckUsage.ts"
 import * as Facts from "./Facts.ts"
 import * as Play from "./Play.ts"
@@ -33,6 +35,8 @@ export const judge = (plan: Case.Case): Effect.Effect<Judged> =>
       const facts = Facts.make(plan, played.log.entries)
       return { facts, problems: checks.flatMap((check) => check(facts, played)) }
     }),
+    // Retries of postures have the default schedule, which has jitter.
+    Random.withSeed(plan.seed),
     // Tools that break by a bug are part of the cases, and the runtime logs each.
     Effect.provideService(References.MinimumLogLevel, "None"),
     Effect.provide(TestClock.layer()),
@@ -45,5 +49,7 @@ const checks = [
   CheckBounds.check,
   CheckUsage.check,
   CheckInterrupts.check,
-  CheckEvents.check
+  CheckEvents.check,
+  CheckPostures.check,
+  CheckDelegates.check
 ]

@@ -1,4 +1,5 @@
 /** A case's log in words, a line an entry, for whoever looks for what went wrong. */
+import { Posture } from "@mandate/core"
 import type { Entry } from "./Log.ts"
 
 export const tell = (entries: ReadonlyArray<Entry>): string =>
@@ -21,6 +22,10 @@ const line = (entry: Entry): string => {
         ...entry.settled.map(({ outcome, runId }) => `${runId} is ${outcome.slice(0, 60)}`),
         ...entry.events.map(({ _tag, sequence }) => `${sequence}:${_tag}`)
       ].join("  ")
+    case "Registered":
+      return `-- there are ${
+        entry.postures.map((posture) => `${posture.name} ${Posture.version(posture)}`).join(", ")
+      } and ${entry.tools.join(", ")}`
     case "Died":
       return `-- the process of act ${entry.act} has died`
     case "Saw":
