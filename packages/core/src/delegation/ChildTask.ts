@@ -51,7 +51,8 @@ export const run = (self: Task): Effect.Effect<Branch, Lost> =>
   Effect.flatMap(before(self), ({ end, isThere }) => {
     if (end !== undefined) return conclude(self, end)
     if (!isThere && self.drive.meter?.takeChild() === false) return Effect.succeed(outOfChildRuns(self))
-    return inSlot(self, Effect.flatMap(child(self), (ended) => conclude(self, ended)))
+    const entered = Effect.sync(() => self.entered?.())
+    return inSlot(self, Effect.flatMap(Effect.andThen(entered, child(self)), (ended) => conclude(self, ended)))
   })
 
 const outOfChildRuns = ({ drive: { meter, run } }: Task): Branch => ({

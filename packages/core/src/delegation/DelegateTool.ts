@@ -24,6 +24,7 @@ import type { DelegateError } from "../values/DelegateError.ts"
 import * as Ids from "../values/Ids.ts"
 import type { ModelTool } from "../values/ModelRequest.ts"
 import * as SchemaIssues from "../values/SchemaIssues.ts"
+import * as CallLine from "./CallLine.ts"
 import * as ChildTask from "./ChildTask.ts"
 import type { DelegateRuntime } from "./DelegateService.ts"
 import { delegateName } from "./PostureSpec.ts"
@@ -76,13 +77,15 @@ export const make = (
     }
     const { binding, budget, input, keys, subagent } = answer.success
     const posture = { binding, budget, depthLeft: subagent.maxDepth }
-    const self: TaskResult.Task = { drive, call, subagent, policy: childFailure, task: input, posture }
+    const { entered, queue } = CallLine.place(drive.run.runId)
+    const self: TaskResult.Task = { drive, call, subagent, policy: childFailure, task: input, posture, entered }
     const ended = yield* delegates.results.use(
       {
         keys,
         subagent,
         id: Ids.childThreadId(drive.run.runId, call.key),
-        within: Ids.lineOf(drive.run.threadId),
+        within: CallLine.of(drive.run.threadId),
+        queue,
         partial: false
       },
       Effect.flatMap(

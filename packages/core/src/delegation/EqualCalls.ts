@@ -14,8 +14,8 @@
  * 2. A call waits for one leader at most. Where that gives nothing, the call
  *    runs, and leads nobody.
  * 3. No call waits for a leader that cannot end before it: one that the call is
- *    inside of, or one that waits itself, over any number of leaders, for one
- *    that the call is inside of.
+ *    inside of, one that stands in a queue behind what the call is inside of, or
+ *    one that waits itself, over any number of leaders, for such a one.
  * 4. No call waits longer than `maxWait`.
  * 5. A call that is gone leaves nothing behind, and disturbs no other.
  *
@@ -37,8 +37,11 @@ import type { Restore } from "../run/Restore.ts"
  * - `id`: names this call among all that are in progress, such as the id of
  *   the thread that it works on
  * - `within`: the ids of the calls that it is inside of, which end only after
- *   it. The nearest one is enough where that is a call in progress here, since
- *   what that is inside of is known; in any order
+ *   it, and of the queues in which these hold a place. The nearest one is enough
+ *   where that is a call in progress here, since what that is inside of is
+ *   known; in any order
+ * - `queue`: the id of the queue in which the call stands, as long as its work
+ *   waits there for those that hold a place
  *
  * @category models
  * @since 0.1.0
@@ -47,6 +50,7 @@ export interface Call {
   readonly key: string
   readonly id: string
   readonly within: ReadonlyArray<string>
+  readonly queue?: (() => string | undefined) | undefined
 }
 
 /**
@@ -109,7 +113,7 @@ export const make = <S>(options: { readonly maxWait?: Duration.Input } = {}): Eq
   const waits = new Set<Wait<S>>()
 
   const lead = <A, E, R>(call: Call, work: Effect.Effect<Work<A, S>, E, R>): Effect.Effect<Work<A, S>, E, R> => {
-    const leader: Leader<S> = { id: call.id, ended: Deferred.makeUnsafe() }
+    const leader: Leader<S> = { call, ended: Deferred.makeUnsafe() }
     leaders.set(call.key, leader)
     return Effect.onExit(work, (exit) =>
       Effect.sync(() => {
@@ -148,7 +152,8 @@ export const make = <S>(options: { readonly maxWait?: Duration.Input } = {}): Eq
     run: (given, work) =>
       // What is entered in the tables is taken out again, wherever an interruption falls.
       Effect.uninterruptibleMask((restore) => {
-        const call: Call = { key: given.key, id: given.id, within: enclosing(given, inProgress) }
+        const { id, key, queue } = given
+        const call: Call = { key, id, queue, within: enclosing(given, inProgress) }
         inProgress.set(call.id, call)
         return Effect.ensuring(
           enter(call, work, restore),
@@ -162,7 +167,7 @@ export const make = <S>(options: { readonly maxWait?: Duration.Input } = {}): Eq
 }
 
 interface Leader<in out S> {
-  readonly id: string
+  readonly call: Call
   readonly ended: Deferred.Deferred<Option.Option<S>>
 }
 
@@ -179,13 +184,18 @@ const enclosing = ({ within }: Call, inProgress: ReadonlyMap<string, Call>): Rea
   return [...all]
 }
 
-// A leader ends after all calls inside of it; those that wait end after their leaders.
+// A leader ends after all calls inside of it and of what holds it up; those that wait end after their leaders.
 const endsAfter = <S>(leader: Leader<S>, call: Call, waits: Iterable<Wait<S>>): boolean => {
   const all = [...waits]
   const reached = new Set([leader])
   for (const each of reached) {
-    if (call.within.includes(each.id)) return true
-    for (const wait of all) if (wait.call.within.includes(each.id)) reached.add(wait.leader)
+    if (holdsUp(call, each)) return true
+    for (const wait of all) if (holdsUp(wait.call, each)) reached.add(wait.leader)
   }
   return false
+}
+
+const holdsUp = <S>({ within }: Call, leader: Leader<S>): boolean => {
+  const queue = leader.call.queue?.()
+  return within.includes(leader.call.id) || (queue !== undefined && within.includes(queue))
 }

@@ -90,6 +90,7 @@ export interface EqualResults {
     readonly subagent: Reporter
     readonly id: string
     readonly within: ReadonlyArray<string>
+    readonly queue?: () => string | undefined
     readonly partial: boolean
   }, work: Effect.Effect<{ readonly value: A; readonly keep: Kept | undefined }, E>) => Effect.Effect<
     { readonly _tag: "Ran"; readonly value: A } | { readonly _tag: "Hit"; readonly hit: Hit },
@@ -128,7 +129,7 @@ const make = (cache: ResultCache["Service"]): EqualResults => {
   })
   return {
     use: Effect.fnUntraced(function*<A, E>(
-      { id, keys, partial, subagent, within }: Parameters<EqualResults["use"]>[0],
+      { id, keys, partial, queue, subagent, within }: Parameters<EqualResults["use"]>[0],
       work: Effect.Effect<{ readonly value: A; readonly keep: Kept | undefined }, E>
     ) {
       if (keys === undefined) return ran((yield* work).value)
@@ -137,7 +138,7 @@ const make = (cache: ResultCache["Service"]): EqualResults => {
       const kept = Effect.tap(work, ({ keep }) => keep === undefined ? Effect.void : store(cache, keys, keep))
       const ended = yield* calls.run(
         // Calls that take no partial result do not wait for one.
-        { key: partial ? keys.partial : `${keys.partial}/whole`, id, within },
+        { key: partial ? keys.partial : `${keys.partial}/whole`, id, within, queue },
         Effect.map(kept, ({ keep, value }) => ({
           value,
           shared: keep === undefined || (keep.error !== undefined && !partial)

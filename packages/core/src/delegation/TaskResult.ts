@@ -36,8 +36,9 @@ import * as TaskMessage from "./TaskMessage.ts"
  *
  * **Details**
  *
- * `posture`: what the child gets that is a posture's run, in place of what its
- * definition says.
+ * - `posture`: what the child gets that is a posture's run, in place of what its
+ *   definition says
+ * - `entered`: called when the task has got its slot
  *
  * @category models
  * @since 0.1.0
@@ -53,6 +54,7 @@ export interface Task {
     readonly budget: ResolvedBudget
     readonly depthLeft: number
   }
+  readonly entered?: () => void
 }
 
 /**

@@ -19,6 +19,7 @@ import { decodeText } from "../loop/HandlerTool.ts"
 import * as Ids from "../values/Ids.ts"
 import * as Json from "../values/Json.ts"
 import type { BoundSpec } from "./BoundSpec.ts"
+import * as CallLine from "./CallLine.ts"
 import * as ChildTask from "./ChildTask.ts"
 import * as Surroundings from "./Surroundings.ts"
 import * as TaskMessage from "./TaskMessage.ts"
@@ -141,15 +142,18 @@ const delegate = Effect.fnUntraced(function*(
   return yield* subagent.cache === undefined ? watched(self) : cached(self, subagent.cache)
 })
 
-const cached = Effect.fnUntraced(function*(self: Task, { keys, results }: TypedCache): Effect.fn.Return<Branch, Lost> {
-  const { call, drive, subagent, task } = self
+const cached = Effect.fnUntraced(function*(task: Task, { keys, results }: TypedCache): Effect.fn.Return<Branch, Lost> {
+  const { call, drive, subagent } = task
+  const { entered, queue } = CallLine.place(drive.run.runId)
+  const self = { ...task, entered }
   const id = Ids.childThreadId(drive.run.runId, call.key)
   const surroundings = yield* Surroundings.of(subagent, ChildTask.starting(self, undefined))
   const ended = yield* results.use({
-    keys: keys(JSON.parse(task.json), { tenant: drive.run.tenant, surroundings }),
+    keys: keys(JSON.parse(task.task.json), { tenant: drive.run.tenant, surroundings }),
     subagent,
     id,
-    within: Ids.lineOf(drive.run.threadId),
+    within: CallLine.of(drive.run.threadId),
+    queue,
     partial: false
   }, Effect.flatMap(watched(self), (branch) => Effect.map(kept(self, branch), (keep) => ({ value: branch, keep }))))
   return ended._tag === "Ran" ? ended.value : known(self, ended.hit.json)

@@ -69,6 +69,34 @@ describe("results of equal calls", () => {
       ],
       scout: Script.each([Step.delay("1 second", Step.text("seen"))])
     }))))
+
+  it.effect("are not waited for inside of the call that has the slot which the equal one waits for", () =>
+    Effect.gen(function*() {
+      const lead = yield* AgentBuilder.make("lead")
+        .withPostures()
+        .withSubagents([], { maxDepth: 2, maxConcurrentChildren: 1 })
+        .build()
+      const running = yield* Effect.forkChild(lead.run("Go", { threadId: "t" }), { startImmediately: true })
+      yield* TestClock.adjust("2 seconds")
+
+      assert.strictEqual((yield* Fiber.join(running)).status._tag, "Completed")
+      const events = yield* Trees.durableEvents("t")
+      assert.deepStrictEqual(Trees.tagged(events, "DelegateComplete").map(({ posture, status }) => [posture, status]), [
+        ["scout", "success"],
+        ["guide", "success"],
+        ["scout", "success"]
+      ])
+    }).pipe(Effect.provide(Postures.runtime([posture("guide", { allowedTools: ["delegate"] }), posture("scout")], {
+      lead: [
+        Step.calls(...["guide", "scout"].map((name) => Step.call("delegate", { posture: name, task: "Look" }))),
+        Step.text("done")
+      ],
+      guide: [
+        Step.delay("1 second", Step.calls(Step.call("delegate", { posture: "scout", task: "Look" }))),
+        Step.text("led")
+      ],
+      scout: Script.each([Step.text("seen")])
+    }))))
 })
 
 // What an application's own cache may give, whatever its types say.

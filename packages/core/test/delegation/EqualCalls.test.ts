@@ -246,6 +246,33 @@ describe("EqualCalls that are inside of each other", () => {
       assert.deepStrictEqual(calls.counts(), none)
     }))
 
+  it.effect("do not wait for a call in a queue behind what they are inside of, at any remove, until it has its place", () =>
+    Effect.gen(function*() {
+      const calls = EqualCalls.make<string>({ maxWait: "1000 days" })
+      let queue: string | undefined = "slots"
+      const queued = { ...call("queued"), queue: () => queue }
+      const leader = yield* fork(calls.run(queued, sharing("queued", Effect.sleep("3 seconds"))))
+      const holder = call("held", ["slots"], "other")
+      yield* fork(calls.run(holder, sharing("held", Effect.sleep("2 seconds"))))
+      const inside = yield* calls.run(call("b", ["held"]), sharing("b"))
+      // One that waits for the queued call, and one that would wait for it in turn.
+      yield* fork(
+        calls.run(
+          call("elsewhere", [], "third"),
+          sharing("elsewhere", calls.run(call("c", ["elsewhere"]), sharing("c")))
+        )
+      )
+      const beyond = yield* calls.run(call("d", ["held"], "third"), sharing("d"))
+      queue = undefined
+      const later = yield* fork(calls.run(call("e", ["slots"]), sharing("e")))
+      yield* TestClock.adjust("3 seconds")
+
+      assert.deepStrictEqual([inside, beyond], [ran("b"), ran("d")])
+      assert.deepStrictEqual(yield* Fiber.join(leader), ran("queued"))
+      assert.deepStrictEqual(yield* Fiber.join(later), followed("queued"))
+      assert.deepStrictEqual(calls.counts(), none)
+    }))
+
   it.effect("wait for an equal call elsewhere", () =>
     Effect.gen(function*() {
       const calls = EqualCalls.make<string>()
