@@ -34,8 +34,9 @@ import type * as TypedAgent from "./TypedAgent.ts"
  * **Details**
  *
  * A definition never changes: every `with*` method returns a new one.
- * `withTools`, `withToolkit` and `withSubagents` add to what is there, bounds
- * and budgets merge field by field, and every other method replaces.
+ * `withTools`, `withToolkit` and `withSubagents` add to what is there, bounds,
+ * budgets and policies of failures merge field by field, and every other method
+ * replaces.
  *
  * @category models
  * @since 0.1.0
@@ -144,7 +145,10 @@ export class AgentBuilder<out O, out R = never> extends Pipeable.Class {
     return new AgentBuilder(AgentSpec.withBudget(this.spec, budget))
   }
 
-  /** Sets what happens when a child fails, field by field. */
+  /**
+   * Sets what happens when a child fails, field by field. Default: a fatal tool
+   * of a child fails the run, anything else is an error that the model reads.
+   */
   withChildFailure(policy: ChildFailurePolicy): AgentBuilder<O, R> {
     return new AgentBuilder(AgentSpec.update(this.spec, { childFailure: { ...this.spec.childFailure, ...policy } }))
   }

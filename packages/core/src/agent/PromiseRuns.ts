@@ -55,8 +55,9 @@ export interface PromiseRuns<in I, out A, out O> {
   readonly resume: (threadId: string, answers: ReadonlyArray<Answer>, options?: Cancellable) => Promise<A>
 
   /**
-   * Goes on with a run that failed, or whose process is gone; `force` takes it
-   * over from whoever drives it. The signal cancels it.
+   * Goes on with a run that failed, or whose process is gone. A thread that is
+   * held is waited for, one lease time at most; `force` takes it over at once.
+   * The signal cancels the run.
    */
   readonly recover: (threadId: string, options?: Cancellable & { readonly force?: boolean }) => Promise<A>
 

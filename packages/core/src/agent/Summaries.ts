@@ -20,12 +20,14 @@ import type { RunUsage } from "../values/Usage.ts"
  *
  * **Details**
  *
- * `agentId` names the agent of the run, or the posture where `isPosture`: that is
- * one that code ran, by `DelegateRuntime`. `isHeld` tells whether a process holds the thread. A `Running` run of a
- * thread that nobody holds was interrupted and can be recovered. A run whose
- * row says a state that there is not is `Unreadable`; it can only be forgotten.
- * `startedAt` is when the run was started, `stoppedAt` since when it is
- * suspended, failed or settled, both in milliseconds of the Unix epoch.
+ * - `agentId`: the agent of the run, or the posture where `isPosture`: that is
+ *   one that code ran, by `DelegateRuntime`
+ * - `state`: a run whose row says a state that there is not is `Unreadable`; it
+ *   can only be forgotten
+ * - `isHeld`: whether a process holds the thread. A `Running` run of a thread
+ *   that nobody holds was interrupted and can be recovered
+ * - `startedAt`, `stoppedAt`: when the run was started, and since when it is
+ *   suspended, failed or settled, in milliseconds of the Unix epoch
  *
  * @category models
  * @since 0.1.0
@@ -66,10 +68,11 @@ export interface WaitingInterrupt extends PendingInterrupt {
  *
  * **Details**
  *
- * `startedAt` is when it was started, `stoppedAt` since when it is suspended,
- * failed or settled, both in milliseconds of the Unix epoch. `activeMillis` is
- * the time for which it was driven. `outcome` names how a settled run ended, or
- * why a failed one failed. `usage` is there once the run is settled.
+ * `agentId` names its agent, or its posture where `isPosture`. `startedAt` is
+ * when it was started, `stoppedAt` since when it is suspended, failed or
+ * settled, both in milliseconds of the Unix epoch. `activeMillis` is the time
+ * for which it was driven. `outcome` names how a settled run ended, or why a
+ * failed one failed. `usage` is there once the run is settled.
  *
  * @category models
  * @since 0.1.0

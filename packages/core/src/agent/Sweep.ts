@@ -83,7 +83,8 @@ export const run = Effect.fnUntraced(function*(
 
 /**
  * Layer that sweeps as long as it lives: at once, and then every `interval`
- * (30 seconds). What it comes upon is logged.
+ * (30 seconds), each time for at most `limit` (100) runs. What it comes upon is
+ * logged, and so is a sweep that fails.
  *
  * **Example** (A worker that takes over what others leave)
  *

@@ -70,7 +70,8 @@ export interface ThreadFilter {
 }
 
 /**
- * Lists threads, in the order of their ids, one page.
+ * Lists threads, in the order of their ids, one page. A filter that is not valid
+ * is `InvalidInput`.
  *
  * **Example** (What waits for a person)
  *
@@ -146,7 +147,9 @@ export const pending = (
 
 /**
  * Lists the runs of a thread, oldest first, each followed by the runs that were
- * delegated from it and are kept.
+ * delegated from it and are kept. Fails with `UnknownThread`, with `ChildThread`
+ * for the thread of a child, and with `CorruptRun` for a row that cannot be
+ * read.
  *
  * @category getters
  * @since 0.1.0
@@ -178,7 +181,9 @@ export const runs = Effect.fnUntraced(function*(
  *
  * Durable events are those of the runs that are kept. A thread that is not
  * there has none yet. What another process drives is read when the stream
- * begins and not followed: read it again, from the last `sequence` on.
+ * begins and not followed: read it again, from the last `sequence` on. The
+ * thread of a child is `ChildThread`, an `after` that is no whole number from 0
+ * on `InvalidInput`.
  *
  * **Example** (Going on where a reader left off)
  *

@@ -36,8 +36,9 @@ import type { TaskRequest } from "../values/TaskRequest.ts"
  * **Details**
  *
  * A definition never changes: every `with*` method returns a new one.
- * `withTools`, `withToolkit` and `withSubagents` add to what is there, bounds
- * and budgets merge field by field, and every other method replaces.
+ * `withTools`, `withToolkit` and `withSubagents` add to what is there, bounds,
+ * budgets and policies of failures merge field by field, and every other method
+ * replaces.
  *
  * @category models
  * @since 0.1.0
@@ -147,7 +148,10 @@ export class TypedAgent<in out I, in out O, out R = never> extends Pipeable.Clas
     return new TypedAgent(AgentSpec.withBudget(this.spec, budget))
   }
 
-  /** Sets what happens when a child fails, field by field. */
+  /**
+   * Sets what happens when a child fails, field by field. Default: a fatal tool
+   * of a child fails the run, anything else is an error that the model reads.
+   */
   withChildFailure(policy: ChildFailurePolicy): TypedAgent<I, O, R> {
     return new TypedAgent(AgentSpec.update(this.spec, { childFailure: { ...this.spec.childFailure, ...policy } }))
   }

@@ -48,7 +48,8 @@ export interface Options {
 }
 
 /**
- * Layer that runs the postures of the registry with the tools of the catalog.
+ * Layer that runs the postures of the registry with the tools of the catalog. A
+ * `maxDepth` that is no positive whole number is an `InvalidRequest`.
  *
  * **Example** (A posture, run by name)
  *
@@ -122,7 +123,7 @@ export const run = (
  * **Details**
  *
  * The posture is the one that the run started with, whatever the registry has
- * by now.
+ * by now. What came of it is given as by {@link run}, and is not cached.
  *
  * @category running
  * @since 0.1.0

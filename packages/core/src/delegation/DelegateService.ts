@@ -65,7 +65,7 @@ export class DelegateRuntime extends Context.Service<DelegateRuntime, {
     answers: ReadonlyArray<Answer>
   ) => Effect.Effect<DelegateResult, RunError>
 
-  /** Goes on with a sub-session whose process is gone; `force` takes it over. */
+  /** Goes on with a sub-session that failed, or whose process is gone; `force` takes it over at once. */
   readonly recover: (
     subSessionId: string,
     options?: { readonly force?: boolean }

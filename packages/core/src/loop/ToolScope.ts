@@ -83,7 +83,8 @@ export const make = (
       ask: Effect.fnUntraced(function*(question, { answer }) {
         const decode = Schema.decodeUnknownEffect(Schema.toCodecJson(answer))
         let id = nextQuestion()
-        // An answer was held to a JSON Schema, which says less than the schema itself: what does not decode is asked again.
+        // An answer was held to a JSON Schema, which says less than the schema itself.
+        // What does not decode is asked again.
         for (let given = replyTo(id); given !== undefined; given = replyTo(id)) {
           const decoded = yield* Effect.result(decode(given.value))
           if (Result.isSuccess(decoded)) return decoded.success

@@ -25,7 +25,7 @@ export const outcome = (failure: ChildFailure): Settled =>
   failure._tag === "ModelFailed" || failure._tag === "ToolFatal" ? failure : { _tag: "Cancelled" }
 
 /**
- * Why the calls of such a run did not run.
+ * Why calls of a run that is closed so did not run.
  *
  * @category constants
  * @since 0.1.0
@@ -34,7 +34,8 @@ export const notRun = "the run was closed after a failure"
 
 /**
  * Closes a failed run with all below it, and gives how it ended. Nothing for a
- * failure that says nothing of the run, and then it stays open.
+ * failure that says nothing of the run, and then it stays open; nothing either
+ * where somebody else has closed it since.
  *
  * @category running
  * @since 0.1.0

@@ -51,7 +51,8 @@ export interface Plan {
  *
  * **Details**
  *
- * `tree` holds the open runs, parents first, as the store gives them. Fails with the first row that cannot be read.
+ * `tree` holds the open runs, parents first, as the store gives them. Fails with
+ * the first row that cannot be read. `at` is the time now in milliseconds.
  *
  * @category constructors
  * @since 0.1.0

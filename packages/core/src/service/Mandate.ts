@@ -13,7 +13,8 @@ import type { RunStore } from "./RunStore.ts"
 
 /**
  * Service that bundles what agents run on: the store, the host, the agents
- * that are bound, the events and the ids. `bind` and `build` take it from the context; running takes nothing.
+ * that are bound, the events and the ids. `bind` and `build` take it from the
+ * context; running takes nothing.
  *
  * @category services
  * @since 0.1.0

@@ -1,5 +1,5 @@
 /**
- * Results of delegated runs that equal calls use again.
+ * The cache of results of delegated runs, and the ones in memory.
  *
  * @since 0.1.0
  */

@@ -64,7 +64,8 @@ export interface DriveRequest {
 export interface RunHost {
   /**
    * Starts to drive a run, or joins the drive that is in progress, and gives
-   * the wait for how it comes out. Interrupting the wait changes nothing.
+   * the wait for how it comes out. A drive in progress that has an older epoch
+   * has lost the run and is given up. Interrupting the wait changes nothing.
    */
   readonly drive: (request: DriveRequest) => Effect.Effect<Effect.Effect<DriveEnd>>
 

@@ -118,9 +118,9 @@ export class RunStore extends Context.Service<RunStore, {
   /**
    * Appends records. `close` settles failed children of this run, and what is
    * open below them, in the same transaction, and prunes the children of each.
-   * `keepChildren` then prunes settled child threads of this
-   * thread down to that many, newest kept, among those whose result this run
-   * or a settled one has.
+   * `keepChildren` then prunes settled child threads of this thread down to that
+   * many, newest kept, among those whose result this run or a settled one has.
+   * Gives the number of the first event, as all that write events do; 0 for none.
    */
   readonly append: (fence: Fence, batch: {
     readonly records: ReadonlyArray<Record>

@@ -19,7 +19,7 @@
 /**
  * What marks a file as one of ours: "MNDT" in the header of the database.
  *
- * @category models
+ * @category constants
  * @since 0.1.0
  */
 export const applicationId = 0x4d4e4454
@@ -28,7 +28,7 @@ export const applicationId = 0x4d4e4454
  * Steps from each format to the next. The format of a file is the number of
  * steps it has taken. A step that was released never changes.
  *
- * @category models
+ * @category constants
  * @since 0.1.0
  */
 export const migrations: ReadonlyArray<string> = [

@@ -24,7 +24,8 @@ import type { Issue } from "./SchemaIssues.ts"
  * - `instructions`: the system prompt; not blank
  * - `allowedTools`: names of tools. An empty list allows the whole catalog
  * - `report`: the name of a registered schema, as a text or as `{ name }`; a
- *   JSON Schema, as it is or as `{ schema }`; absent for a report in text
+ *   JSON Schema, as it is or as `{ schema }`, all of which can be enforced;
+ *   absent for a report in text
  * - `model`: an id or role of the `ModelRegistry`; absent for its default
  * - `settings`: settings of the model's calls
  * - `budget`: what a run may spend when its call sets nothing else

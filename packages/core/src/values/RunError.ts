@@ -22,18 +22,21 @@ const reason = <const Tag extends string, const Fields extends Schema.Struct.Fie
  *
  * A refused call changes nothing:
  *
- * - `ThreadBusy`: another drive is at work on the thread
- * - `IncompleteRun`: the thread's last run is `Failed` or was interrupted by a
- *   crash; `recover` it or `cancel` it
+ * - `ThreadBusy`: another drive is at work on the thread, or has taken over the
+ *   run that was waited for
+ * - `IncompleteRun`: the thread's last run is `Failed` or was interrupted, by a
+ *   crash or by the close of the runtime that drove it; `recover` it or `cancel`
+ *   it
  * - `PendingInterrupts`: the thread's run waits for answers; `resume` it
  * - `NotSuspended`: there is nothing to answer
  * - `NothingToRecover`: the thread has no run that needs recovery
- * - `UnknownThread`: the store has no such thread
+ * - `UnknownThread`: the store has no such thread, or none any more
  * - `ChildThread`: the thread belongs to a child; use its root
  * - `UnknownInterrupt`: no pending interrupt has these `ids`, or it is answered
  *   twice; `pending` is what the thread waits on
  * - `InvalidAnswer`: an answer does not match what was asked
- * - `InvalidInput`: the input, thread id or budget of the call is not valid
+ * - `InvalidInput`: what `field` names of the call is not valid: its input,
+ *   thread id, budget, answers or the like
  * - `AgentChanged`: the run was started by another shape of the agent
  * - `CorruptRun`: a stored row cannot be read
  *

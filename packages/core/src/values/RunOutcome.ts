@@ -14,8 +14,9 @@ import { ModelErrorReason } from "./ModelError.ts"
  * **Details**
  *
  * `Completed.answer` is the encoded answer. `BudgetExceeded.said` is what a
- * posture's run that reports in text had said last; no parent sees it. `ModelFailed` and `ToolFatal` are
- * the ends of a child whose parent closed it after a failure.
+ * posture's run that reports in text had said last; no parent sees it.
+ * `ModelFailed` and `ToolFatal` are the ends of a run that was closed after a
+ * failure: of a child by its parent, of a posture's run by its caller.
  *
  * @category schemas
  * @since 0.1.0
