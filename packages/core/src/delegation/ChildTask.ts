@@ -129,7 +129,7 @@ const before = Effect.fnUntraced(function*(self: Task): Effect.fn.Return<Before,
 })
 
 const stored = ({ call, drive }: Task): Effect.Effect<LoadedRun | undefined, Lost> =>
-  drive.runtime.store.load(Ids.runId(Ids.childThreadId(drive.run.runId, call.key), 0))
+  drive.runtime.store.load(Ids.childRunId(drive.run.runId, call.key))
 
 // How a child that is not to be driven stands; nothing for one that is.
 const standing = (self: Task, loaded: LoadedRun): Effect.Effect<DriveEnd | undefined, StoreError> => {

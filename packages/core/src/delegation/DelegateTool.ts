@@ -100,8 +100,9 @@ export const make = (
   })
 
   const goOn = Effect.fnUntraced(function*(call: ToolCall, drive: Drive) {
-    const runId = Ids.runId(Ids.childThreadId(drive.run.runId, call.key), 0)
-    const loaded = drive.isRecovery ? yield* drive.runtime.store.load(runId) : undefined
+    const loaded = drive.isRecovery
+      ? yield* drive.runtime.store.load(Ids.childRunId(drive.run.runId, call.key))
+      : undefined
     const stored = loaded === undefined ? undefined : yield* Effect.result(StoredPosture.of(delegates, loaded))
     if (stored === undefined) return undefined
     if (Result.isFailure(stored)) return StoredPosture.failed(stored.failure)

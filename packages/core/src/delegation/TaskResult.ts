@@ -127,8 +127,7 @@ export const known = (self: Task, answer: Json, events?: ReadonlyArray<NewEvent>
  */
 export const kept = ({ call, drive }: Task, branch: Branch): Effect.Effect<Kept | undefined, Lost> => {
   if (branch._tag !== "Done" || branch.result.isError) return Effect.succeed(undefined)
-  const runId = Ids.runId(Ids.childThreadId(drive.run.runId, call.key), 0)
-  return Effect.map(drive.runtime.store.load(runId), (loaded) => {
+  return Effect.map(drive.runtime.store.load(Ids.childRunId(drive.run.runId, call.key)), (loaded) => {
     if (loaded === undefined) return undefined
     const ended = Result.all([
       OpenRun.place(loaded.row),
@@ -152,7 +151,7 @@ const failedChild = Effect.fnUntraced(function*(self: Task, failure: Failure): E
   }
   const { runtime } = drive
   const lease = yield* runtime.lease
-  const childRunId = Ids.runId(Ids.childThreadId(drive.run.runId, self.call.key), 0)
+  const childRunId = Ids.childRunId(drive.run.runId, self.call.key)
   const tree = yield* runtime.store.seize(childRunId, lease)
   if (!isReadonlyArrayNonEmpty(tree)) return yield* closedElsewhere(self, childRunId)
   const top = { outcome: CloseFailed.outcome(known.failure), notRun: CloseFailed.notRun, at: lease.now }
@@ -213,15 +212,12 @@ const done = (
  * @category getters
  * @since 0.1.0
  */
-export const taskPlace = ({ call, drive, subagent }: Task, at: number) => {
-  const childThreadId = Ids.childThreadId(drive.run.runId, call.key)
-  return {
-    ...ActiveRun.origin(drive.run),
-    at,
-    key: call.key,
-    toolCallId: call.part.id,
-    subagent: subagent.agent.id as Ids.AgentId,
-    childThreadId,
-    childRunId: Ids.runId(childThreadId, 0)
-  }
-}
+export const taskPlace = ({ call, drive, subagent }: Task, at: number) => ({
+  ...ActiveRun.origin(drive.run),
+  at,
+  key: call.key,
+  toolCallId: call.part.id,
+  subagent: subagent.agent.id as Ids.AgentId,
+  childThreadId: Ids.childThreadId(drive.run.runId, call.key),
+  childRunId: Ids.childRunId(drive.run.runId, call.key)
+})

@@ -122,7 +122,7 @@ const delegate = Effect.fnUntraced(function*(
 ): Effect.fn.Return<Branch, Lost> {
   const { context } = subagent.agent
   const there = drive.isRecovery
-    ? yield* drive.runtime.store.load(Ids.runId(Ids.childThreadId(drive.run.runId, call.key), 0))
+    ? yield* drive.runtime.store.load(Ids.childRunId(drive.run.runId, call.key))
     : undefined
   // What was started goes on with what it was started with, whatever the schema of the input is by now.
   if (there !== undefined) {

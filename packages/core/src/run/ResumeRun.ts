@@ -139,7 +139,7 @@ const pathsOf = (
     const { interrupt, path } = Ids.split(id)
     let runId = rootRunId as Ids.RunId
     for (const call of path) {
-      runId = Ids.runId(Ids.childThreadId(runId, call), 0)
+      runId = Ids.childRunId(runId, call)
       if (!runs.has(runId)) runs.set(runId, [])
     }
     runs.get(runId)!.push({ key: Interrupts.answerKey(interrupt), json: JSON.stringify(answer) })

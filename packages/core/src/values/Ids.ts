@@ -141,6 +141,14 @@ export const compareCalls = (a: CallKey, b: CallKey): number => {
 export const childThreadId = (parent: RunId, call: CallKey): ThreadId => `${parent}/${call}` as ThreadId
 
 /**
+ * The run of the child that a task call of `parent` starts.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const childRunId = (parent: RunId, call: CallKey): RunId => runId(childThreadId(parent, call), 0)
+
+/**
  * A thread and those above it, the root last.
  *
  * @category getters
