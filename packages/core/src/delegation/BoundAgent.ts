@@ -93,7 +93,7 @@ const reuse = <I, O>(spec: BoundSpec, { keys, results }: TypedCache): Runs.Reuse
       _tag: "Reported",
       report: ended.hit.value as O,
       child: { threadId, runId: Ids.runId(threadId, 0), subagent: spec.agent.id as Ids.AgentId, depth: 0 },
-      usage: { own: Usage.zero, tree: Usage.zero }
+      usage: Usage.zeroRun
     }
   })
 

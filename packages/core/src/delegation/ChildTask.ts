@@ -164,7 +164,7 @@ const failed = ({ policy, subagent }: Task, row: RunRow): DriveEnd | undefined =
     onSuccess: (failure) => {
       const known = inherited(subagent.agent.id, failure)
       return known !== undefined && action(policy, known.failure) === "tool-error"
-        ? { _tag: "Failed", failure, usage: noUsage }
+        ? { _tag: "Failed", failure, usage: Usage.zeroRun }
         : undefined
     }
   })
@@ -172,11 +172,10 @@ const failed = ({ policy, subagent }: Task, row: RunRow): DriveEnd | undefined =
 const corrupt = (row: CorruptRow.CorruptRow): DriveEnd => ({
   _tag: "Failed",
   failure: CorruptRow.failure(row),
-  usage: noUsage
+  usage: Usage.zeroRun
 })
 
-const noUsage: Usage.RunUsage = { own: Usage.zero, tree: Usage.zero }
-const waiting: DriveEnd = { _tag: "Suspended", usage: noUsage, pending: [] }
+const waiting: DriveEnd = { _tag: "Suspended", usage: Usage.zeroRun, pending: [] }
 
 const child = Effect.fnUntraced(function*(self: Task): Effect.fn.Return<DriveEnd, Lost> {
   const { drive, subagent } = self

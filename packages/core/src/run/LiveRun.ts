@@ -37,14 +37,6 @@ export interface LiveRun {
 }
 
 /**
- * Usage that nobody looks at: that of a run whose end came from outside.
- *
- * @category constants
- * @since 0.1.0
- */
-export const noUsage: Usage.RunUsage = { own: Usage.zero, tree: Usage.zero }
-
-/**
  * How a drive came out, by how its fiber ended.
  *
  * @category getters
@@ -60,7 +52,7 @@ export const endOf = (exit: Exit.Exit<DriveEnd, Fenced | StoreError>): DriveEnd 
  * @since 0.1.0
  */
 export const brokenOff = (cause: Cause.Cause<Fenced | StoreError | CorruptRow>): DriveEnd => {
-  const failed = (failure: Failure): DriveEnd => ({ _tag: "Failed", failure, usage: noUsage })
+  const failed = (failure: Failure): DriveEnd => ({ _tag: "Failed", failure, usage: Usage.zeroRun })
   const error = Option.getOrUndefined(Cause.findErrorOption(cause))
   if (error instanceof StoreError) return failed({ _tag: "StoreFailed", operation: error.operation })
   if (error instanceof CorruptRow) return failed(corruptFailure(error))

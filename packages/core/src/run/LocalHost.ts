@@ -33,7 +33,8 @@ import type { DriveEnd, DriveRequest, RunHost } from "../service/RunHost.ts"
 import type { LeaseRequest } from "../service/RunRow.ts"
 import type { Fenced, RunStore, StoreError } from "../service/RunStore.ts"
 import type { Settled } from "../values/RunOutcome.ts"
-import { brokenOff, endOf, interruptLeavesFirst, type LiveRun, noUsage, realTime, reportLate } from "./LiveRun.ts"
+import * as Usage from "../values/Usage.ts"
+import { brokenOff, endOf, interruptLeavesFirst, type LiveRun, realTime, reportLate } from "./LiveRun.ts"
 import * as SettleTree from "./SettleTree.ts"
 import * as TreeClose from "./TreeClose.ts"
 
@@ -112,7 +113,7 @@ export const make = (options: {
     endAll(runs, runId, { _tag: "Settled", outcome, usage: plan.usage }, {
       _tag: "Settled",
       outcome: { _tag: "Cancelled" },
-      usage: noUsage
+      usage: Usage.zeroRun
     })
 
   // Calls that were to start below a closing run wait for good: one that could not be closed does not go on.

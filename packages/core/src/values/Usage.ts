@@ -118,6 +118,14 @@ export const zero: Usage = {
 }
 
 /**
+ * Usage of a run that has done nothing, or whose usage nobody looks at.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const zeroRun: RunUsage = { own: zero, tree: zero }
+
+/**
  * Adds two usages.
  *
  * @category combinators
