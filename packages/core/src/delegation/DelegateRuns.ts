@@ -178,7 +178,7 @@ export const make = (
         ({ subagent }, restore) =>
           RecoverRun.recover(runtime, subagent, subSessionId, options?.force === true ? "force" : "wait", restore)
       ),
-    cancel: (subSessionId) => Effect.flatMap(lastRun(subSessionId), (row) => CancelRun.run(runtime, row))
+    cancel: (subSessionId) => Effect.flatMap(lastRun(subSessionId), (row) => CancelRun.unlessSettled(runtime, row))
   }
   runtime.agents.register({
     agentId: anyAgent,

@@ -141,17 +141,10 @@ export const make = <I, A, O>(
   reuse?: Reuse<I, A>
 ): Runs<I, A, O> => {
   const { runtime } = spec
-  const begin = Effect.fnUntraced(function*(
-    threadId: Ids.ThreadId,
-    input: I,
-    config: RunConfig | undefined,
-    streaming: boolean
-  ) {
-    return yield* StartRun.start(runtime, spec, threadId, yield* encode(input), config, streaming)
-  })
-  const startOn = (input: I, config: RunConfig | undefined) =>
-    Effect.uninterruptible(
-      Effect.flatMap(StartRun.threadOf(runtime, config), (threadId) => begin(threadId, input, config, false))
+  const begin = (threadId: Ids.ThreadId, input: I, config: RunConfig | undefined, streaming: boolean) =>
+    Effect.flatMap(
+      encode(input),
+      (encoded) => StartRun.start(runtime, spec, threadId, encoded, config, streaming)
     )
   const outcome = (started: StartRun.Started) =>
     Effect.flatMap(started.wait, (end) => Effect.flatMap(ended(runtime, started, end), result))
@@ -165,7 +158,7 @@ export const make = <I, A, O>(
     threadId: started.threadId,
     runId: started.runId,
     await: outcome(started),
-    cancel: CancelRun.run(runtime, { ...started, state: "Running" }),
+    cancel: CancelRun.run(runtime, started),
     events: WatchRun.events(runtime, started, started.sequence - 1)
   })
   return {
@@ -179,7 +172,10 @@ export const make = <I, A, O>(
           ? work
           : reuse({ threadId, input, tenant: config?.tenant ?? "" }, work)
       }),
-    start: (input, config) => Effect.map(startOn(input, config), handle),
+    start: (input, config) =>
+      Effect.uninterruptible(
+        Effect.flatMap(StartRun.threadOf(runtime, config), (threadId) => begin(threadId, input, config, false))
+      ).pipe(Effect.map(handle)),
     stream: (input, config) =>
       Stream.unwrap(Effect.gen(function*() {
         const threadId = yield* StartRun.threadOf(runtime, config)

@@ -18,18 +18,24 @@ import type { Runnable } from "./Runnable.ts"
 import * as ThreadVerbs from "./ThreadVerbs.ts"
 
 /**
- * Cancels a run that is known to be there. One that is settled stays as it is.
+ * Cancels a run that was open when it was looked at.
  *
  * @category running
  * @since 0.1.0
  */
 export const run = (
   runtime: Mandate["Service"],
-  { runId, state, threadId }: Pick<RunRow, "runId" | "state" | "threadId">
-): Effect.Effect<void, RunError> =>
-  state === "Settled"
-    ? Effect.void
-    : RunFailure.fromStore(threadId)(Effect.asVoid(runtime.host.cancel(runId)))
+  { runId, threadId }: Pick<RunRow, "runId" | "threadId">
+): Effect.Effect<void, RunError> => RunFailure.fromStore(threadId)(Effect.asVoid(runtime.host.cancel(runId)))
+
+/**
+ * Cancels the run of a row. One that is settled stays as it is.
+ *
+ * @category running
+ * @since 0.1.0
+ */
+export const unlessSettled = (runtime: Mandate["Service"], row: RunRow): Effect.Effect<void, RunError> =>
+  row.state === "Settled" ? Effect.void : run(runtime, row)
 
 /**
  * Cancels a run that is being driven here. One that another process has taken
@@ -40,12 +46,9 @@ export const run = (
  */
 export const driven = (
   runtime: Mandate["Service"],
-  { runId, threadId }: Pick<RunRow, "runId" | "threadId">
+  driven: Pick<RunRow, "runId" | "threadId">
 ): Effect.Effect<void, RunError> =>
-  Effect.flatMap(
-    ThreadVerbs.isDriven(runtime, { runId, threadId }),
-    (isHere) => isHere ? run(runtime, { runId, threadId, state: "Running" }) : Effect.void
-  )
+  Effect.flatMap(ThreadVerbs.isDriven(runtime, driven), (isHere) => isHere ? run(runtime, driven) : Effect.void)
 
 /**
  * Cancels the open run of a thread with all below it.
@@ -54,7 +57,7 @@ export const driven = (
  * @since 0.1.0
  */
 export const root = (runtime: Mandate["Service"], threadId: string): Effect.Effect<void, RunError> =>
-  Effect.flatMap(ThreadVerbs.lastRun(runtime, threadId), (row) => run(runtime, row))
+  Effect.flatMap(ThreadVerbs.lastRun(runtime, threadId), (row) => unlessSettled(runtime, row))
 
 /**
  * Cancels one child of the open run of a thread, at any depth.
