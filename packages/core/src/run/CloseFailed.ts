@@ -3,9 +3,7 @@
  *
  * @since 0.1.0
  */
-import { isReadonlyArrayNonEmpty } from "effect/Array"
 import * as Effect from "effect/Effect"
-import * as Journal from "../loop/Journal.ts"
 import type { CorruptRow } from "../service/CorruptRow.ts"
 import type { Mandate } from "../service/Mandate.ts"
 import type { Fenced, StoreError } from "../service/RunStore.ts"
@@ -41,7 +39,7 @@ export const notRun = "the run was closed after a failure"
  * @since 0.1.0
  */
 export const close = Effect.fnUntraced(function*(
-  { events, lease, store }: Mandate["Service"],
+  runtime: Mandate["Service"],
   runId: string,
   agentId: string,
   failure: Failure
@@ -51,13 +49,7 @@ export const close = Effect.fnUntraced(function*(
 > {
   const known = inherited(agentId, failure)
   if (known === undefined) return undefined
-  const request = yield* lease
-  const tree = yield* store.seize(runId, request)
-  // Somebody else has closed it since.
-  if (!isReadonlyArrayNonEmpty(tree)) return undefined
   const ended = outcome(known.failure)
-  const plan = yield* TreeClose.plan(store, tree, { outcome: ended, notRun, at: request.now })
-  const sequence = yield* store.close(plan.runs, Journal.encode(plan.events))
-  events.publish(plan.rootThreadId, Journal.numbered(plan.events, sequence))
-  return { outcome: ended, usage: plan.usage }
+  const closed = yield* TreeClose.close(runtime, runId, { outcome: ended, notRun })
+  return closed === undefined ? undefined : { outcome: ended, usage: closed.usage }
 })
