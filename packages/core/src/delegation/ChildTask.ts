@@ -152,11 +152,7 @@ const standing = (self: Task, loaded: LoadedRun): Effect.Effect<DriveEnd | undef
   }
 }
 
-const settled = (row: RunRow): DriveEnd =>
-  Result.match(Result.all([StoredRun.outcome(row), StoredRun.usage(row)]), {
-    onSuccess: ([outcome, usage]) => ({ _tag: "Settled", outcome, usage }),
-    onFailure: corrupt
-  })
+const settled = (row: RunRow): DriveEnd => Result.getOrElse(StoredRun.end(row), corrupt)
 
 const failed = ({ policy, subagent }: Task, row: RunRow): DriveEnd | undefined =>
   Result.match(StoredRun.failure(row), {
@@ -210,13 +206,7 @@ const child = Effect.fnUntraced(function*(self: Task): Effect.fn.Return<DriveEnd
   const activeMillis = StoredRun.activeMillis(loaded.row, open.success.records)
   return subagent.shape === loaded.row.shape
     ? yield* driven(self, open.success, loaded.epoch, activeMillis)
-    : corrupt(
-      new CorruptRow.CorruptRow({
-        threadId: fresh.threadId,
-        runId: started.runId,
-        detail: `it was started by another shape of "${subagent.agent.id}"`
-      })
-    )
+    : corrupt(CorruptRow.of(started, `it was started by another shape of "${subagent.agent.id}"`))
 })
 
 const driven = Effect.fnUntraced(function*(

@@ -39,15 +39,14 @@ export const of = Effect.fnUntraced(function*(
   { compile }: { readonly compile: PostureCompile },
   loaded: LoadedRun
 ): Effect.fn.Return<StoredPosture, CorruptRow.CorruptRow> {
-  const { runId, threadId } = loaded.row
   const run = yield* Effect.fromResult(OpenRun.place(loaded.row))
   const { binding } = run
   if (binding?.delegate === undefined) {
-    return yield* new CorruptRow.CorruptRow({ threadId, runId, detail: "binding: it holds no posture" })
+    return yield* CorruptRow.of(loaded.row, "binding: it holds no posture")
   }
   const subagent = yield* Effect.mapError(
     compile(binding.delegate.posture),
-    (error) => new CorruptRow.CorruptRow({ threadId, runId, detail: error.message })
+    ({ message }) => CorruptRow.of(loaded.row, message)
   )
   const { budget, depth, depthLeft, input, prompt } = run
   return { subagent, binding, budget, depth, depthLeft, input, prompt }

@@ -169,9 +169,9 @@ const failedChild = Effect.fnUntraced(function*(self: Task, failure: Failure): E
 const closedElsewhere = Effect.fnUntraced(function*(self: Task, childRunId: Ids.RunId): Effect.fn.Return<Branch, Lost> {
   const loaded = yield* self.drive.runtime.store.load(childRunId)
   if (loaded === undefined) return yield* new Fenced({ runId: self.drive.run.runId })
-  return Result.match(Result.all([StoredRun.outcome(loaded.row), StoredRun.usage(loaded.row)]), {
+  return Result.match(StoredRun.end(loaded.row), {
     onFailure: (row): Branch => ({ _tag: "Fail", failure: CorruptRow.failure(row) }),
-    onSuccess: ([outcome, usage]) => settled(self, outcome, usage)
+    onSuccess: ({ outcome, usage }) => settled(self, outcome, usage)
   })
 })
 

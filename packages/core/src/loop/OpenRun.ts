@@ -5,7 +5,7 @@
  */
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { CorruptRow } from "../service/CorruptRow.ts"
+import * as CorruptRow from "../service/CorruptRow.ts"
 import type { LoadedRun, RunRow } from "../service/RunRow.ts"
 import { RunState } from "../values/RunOutcome.ts"
 import * as ActiveRun from "./ActiveRun.ts"
@@ -28,13 +28,13 @@ export interface OpenRun {
  * @category constructors
  * @since 0.1.0
  */
-export const decode = ({ records, row }: LoadedRun): Result.Result<OpenRun, CorruptRow> =>
+export const decode = ({ records, row }: LoadedRun): Result.Result<OpenRun, CorruptRow.CorruptRow> =>
   Result.mapError(
     Result.gen(function*() {
       yield* isState(row.state) ? Result.void : Result.fail(noState)
       return { run: yield* ActiveRun.fromRow(row), records: yield* Journal.decode(records) }
     }),
-    (detail) => new CorruptRow({ threadId: row.threadId, runId: row.runId, detail })
+    (detail) => CorruptRow.of(row, detail)
   )
 
 /**
@@ -43,11 +43,8 @@ export const decode = ({ records, row }: LoadedRun): Result.Result<OpenRun, Corr
  * @category constructors
  * @since 0.1.0
  */
-export const place = (row: RunRow): Result.Result<ActiveRun.ActiveRun, CorruptRow> =>
-  Result.mapError(
-    ActiveRun.fromRow(row),
-    (detail) => new CorruptRow({ threadId: row.threadId, runId: row.runId, detail })
-  )
+export const place = (row: RunRow): Result.Result<ActiveRun.ActiveRun, CorruptRow.CorruptRow> =>
+  Result.mapError(ActiveRun.fromRow(row), (detail) => CorruptRow.of(row, detail))
 
 /**
  * The state of a run.
@@ -56,9 +53,9 @@ export const place = (row: RunRow): Result.Result<ActiveRun.ActiveRun, CorruptRo
  * @since 0.1.0
  */
 export const state = (
-  { runId, state, threadId }: Pick<RunRow, "runId" | "state" | "threadId">
-): Result.Result<RunState, CorruptRow> =>
-  isState(state) ? Result.succeed(state) : Result.fail(new CorruptRow({ threadId, runId, detail: noState }))
+  row: Pick<RunRow, "runId" | "state" | "threadId">
+): Result.Result<RunState, CorruptRow.CorruptRow> =>
+  isState(row.state) ? Result.succeed(row.state) : Result.fail(CorruptRow.of(row, noState))
 
 const isState = Schema.is(RunState)
 const noState = "state: it is none that a run can be in"

@@ -37,13 +37,7 @@ export const end = Effect.fnUntraced(function*(
   if (row.state === "Running") {
     return yield* RunFailure.fail({ _tag: isClosed ? "IncompleteRun" : "ThreadBusy", threadId })
   }
-  if (row.state === "Settled") {
-    return {
-      _tag: "Settled",
-      outcome: yield* RunFailure.decoded(StoredRun.outcome(row)),
-      usage: yield* RunFailure.decoded(StoredRun.usage(row))
-    }
-  }
+  if (row.state === "Settled") return yield* RunFailure.decoded(StoredRun.end(row))
   const usage = Transcript.usage(StoredRun.transcript(yield* ThreadVerbs.loadOpen(runtime, row), ""))
   return row.state === "Suspended"
     ? { _tag: "Suspended", usage, pending: yield* read(Pending.list(runtime.store, runId)) }

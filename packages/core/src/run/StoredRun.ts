@@ -9,7 +9,8 @@ import * as Interrupts from "../loop/Interrupts.ts"
 import type * as Journal from "../loop/Journal.ts"
 import type * as OpenRun from "../loop/OpenRun.ts"
 import * as Transcript from "../loop/Transcript.ts"
-import { CorruptRow } from "../service/CorruptRow.ts"
+import * as CorruptRow from "../service/CorruptRow.ts"
+import type { DriveEnd } from "../service/RunHost.ts"
 import { rowFormat, type RunRow } from "../service/RunRow.ts"
 import * as Ids from "../values/Ids.ts"
 import { Message } from "../values/Message.ts"
@@ -18,7 +19,7 @@ import { resultKey, stepKey } from "../values/RunRecord.ts"
 import * as SchemaIssues from "../values/SchemaIssues.ts"
 import { RunUsage } from "../values/Usage.ts"
 
-type Decoded<A> = Result.Result<A, CorruptRow>
+type Decoded<A> = Result.Result<A, CorruptRow.CorruptRow>
 
 /**
  * How a settled run ended.
@@ -43,6 +44,15 @@ export const failure = (row: RunRow): Decoded<Failure> => column(row, "outcome",
  * @since 0.1.0
  */
 export const usage = (row: RunRow): Decoded<RunUsage> => column(row, "usage", decodeUsage(row.usage))
+
+/**
+ * How a settled run ended and what it used, as its drive would tell it.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const end = (row: RunRow): Decoded<Extract<DriveEnd, { readonly _tag: "Settled" }>> =>
+  Result.map(Result.all([outcome(row), usage(row)]), ([outcome, usage]) => ({ _tag: "Settled", outcome, usage }))
 
 /**
  * Messages that a settled run left on its thread.
@@ -97,22 +107,5 @@ const decodeMessages = json(Schema.Array(Message))
 // What a newer version wrote may decode, and mean something else.
 const column = <A>(row: RunRow, name: string, decoded: Result.Result<A, Schema.SchemaError>): Decoded<A> =>
   row.format > rowFormat
-    ? Result.fail(
-      new CorruptRow({
-        threadId: row.threadId,
-        runId: row.runId,
-        detail: `its format is ${row.format}; formats up to ${rowFormat} can be read`
-      })
-    )
-    : columnOf(row, name, decoded)
-
-const columnOf = <A>(row: RunRow, name: string, decoded: Result.Result<A, Schema.SchemaError>): Decoded<A> =>
-  Result.mapError(
-    decoded,
-    (error) =>
-      new CorruptRow({
-        threadId: row.threadId,
-        runId: row.runId,
-        detail: `${name}: ${SchemaIssues.lines(error).join("; ")}`
-      })
-  )
+    ? Result.fail(CorruptRow.of(row, `its format is ${row.format}; formats up to ${rowFormat} can be read`))
+    : Result.mapError(decoded, (error) => CorruptRow.of(row, `${name}: ${SchemaIssues.lines(error).join("; ")}`))

@@ -5,6 +5,7 @@
  */
 import * as Schema from "effect/Schema"
 import type { Failure } from "../values/RunOutcome.ts"
+import type { RunRow } from "./RunRow.ts"
 
 /**
  * A row of a run, or one of its records, cannot be read: it is damaged, it was
@@ -23,6 +24,15 @@ export class CorruptRow extends Schema.TaggedError<CorruptRow>("~mandate/Corrupt
     return `The run "${this.runId}" cannot be read: ${this.detail}`
   }
 }
+
+/**
+ * A row that cannot be read, and why.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const of = ({ runId, threadId }: Pick<RunRow, "runId" | "threadId">, detail: string): CorruptRow =>
+  new CorruptRow({ threadId, runId, detail })
 
 /**
  * Why a run is `Failed` that met such a row below it.
