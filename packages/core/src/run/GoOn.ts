@@ -11,9 +11,10 @@ import type { DriveEnd } from "../service/RunHost.ts"
 import type { Fence, RunRow } from "../service/RunRow.ts"
 import type * as Ids from "../values/Ids.ts"
 import type { RunError } from "../values/RunError.ts"
+import * as Earlier from "./Earlier.ts"
 import * as RunFailure from "./RunFailure.ts"
 import { request, type Runnable } from "./Runnable.ts"
-import { earlierMessages, type Started } from "./StartRun.ts"
+import type { Started } from "./StartRun.ts"
 import * as StoredRun from "./StoredRun.ts"
 import * as TreeSpent from "./TreeSpent.ts"
 
@@ -27,7 +28,7 @@ import * as TreeSpent from "./TreeSpent.ts"
 export const check = (
   runtime: Mandate["Service"],
   { runId, threadId }: Pick<RunRow, "runId" | "threadId">
-): Effect.Effect<void, RunError> => Effect.asVoid(earlierMessages(runtime, threadId, runId))
+): Effect.Effect<void, RunError> => Effect.asVoid(Earlier.messages(runtime, threadId, runId))
 
 /**
  * Drives a run whose lease is held from where its records leave off.
@@ -48,7 +49,7 @@ export const goOn = Effect.fnUntraced(function*(
   }
   if (loaded === undefined || loaded.epoch !== epoch) return yield* RunFailure.fail({ _tag: "ThreadBusy", threadId })
   const { records, run } = yield* RunFailure.decoded(OpenRun.decode(loaded))
-  const earlier = yield* earlierMessages(runtime, threadId, run.runId)
+  const earlier = yield* Earlier.messages(runtime, threadId, run.runId)
   const activeMillis = StoredRun.activeMillis(loaded.row, records)
   const { tree } = run.budget
   const meter = tree === undefined ? undefined : TreeMeter.make(

@@ -18,17 +18,16 @@ import type { RunRow } from "../service/RunRow.ts"
 import * as Bound from "../values/Bound.ts"
 import * as Budget from "../values/Budget.ts"
 import * as Ids from "../values/Ids.ts"
-import type { Message } from "../values/Message.ts"
 import type { RunBinding } from "../values/RunBinding.ts"
 import type { RunConfig } from "../values/RunConfig.ts"
 import type { RunError } from "../values/RunError.ts"
 import type { RunLimits } from "../values/RunLimits.ts"
 import * as TreeBudget from "../values/TreeBudget.ts"
 import * as Usage from "../values/Usage.ts"
+import * as Earlier from "./Earlier.ts"
 import * as LetGo from "./LetGo.ts"
 import * as RunFailure from "./RunFailure.ts"
 import { bindingOf, request, type Runnable } from "./Runnable.ts"
-import * as StoredRun from "./StoredRun.ts"
 
 /**
  * A run that is being driven. `wait` gives how it comes out; `sequence` is the
@@ -110,7 +109,7 @@ export const start = Effect.fnUntraced(function*(
     ephemeral: config?.threadId === undefined
   }
   // Read before anything is written: on a conversation that cannot be read no run starts.
-  const before = config?.threadId === undefined ? nothingBefore : yield* settledBefore(runtime, threadId)
+  const before = config?.threadId === undefined ? Earlier.nothing : yield* Earlier.of(runtime, threadId)
   const lease = yield* runtime.lease
   const events = (runId: string) => Announce.started({ ...starting, runId: runId as Ids.RunId }, lease.now)
   const opened = yield* RunFailure.fromStore(threadId)(
@@ -131,7 +130,7 @@ export const start = Effect.fnUntraced(function*(
     records: Journal.empty(),
     earlier: isNext
       ? before.messages
-      : yield* LetGo.onError(runtime, { ...run, epoch: opened.epoch })(earlierMessages(runtime, threadId, run.runId)),
+      : yield* LetGo.onError(runtime, { ...run, epoch: opened.epoch })(Earlier.messages(runtime, threadId, run.runId)),
     activeMillis: 0,
     meter: tree === undefined ? undefined : TreeMeter.make(tree, Usage.zero),
     isRecovery: false,
@@ -170,39 +169,6 @@ export const root = (
   input: input.json,
   prompt: input.prompt,
   ephemeral: true
-})
-
-/**
- * Messages that the settled runs of a thread left, without those of one run.
- *
- * @category getters
- * @since 0.1.0
- */
-export const earlierMessages = (
-  runtime: Mandate["Service"],
-  threadId: string,
-  except: string
-): Effect.Effect<ReadonlyArray<Message>, RunError> =>
-  except === Ids.runId(threadId, 0)
-    ? Effect.succeed([])
-    : Effect.map(settledBefore(runtime, threadId, except), ({ messages }) => messages)
-
-interface Before {
-  readonly runs: number
-  readonly messages: ReadonlyArray<Message>
-}
-
-const nothingBefore: Before = { runs: 0, messages: [] }
-
-const settledBefore = Effect.fnUntraced(function*(
-  runtime: Mandate["Service"],
-  threadId: string,
-  except?: string
-): Effect.fn.Return<Before, RunError> {
-  const rows = yield* RunFailure.fromStore(threadId)(runtime.store.thread(threadId))
-  const settled = rows.filter((row) => row.state === "Settled" && row.runId !== except)
-  const messages = yield* Effect.forEach(settled, (row) => RunFailure.decoded(StoredRun.messages(row)))
-  return { runs: rows.length, messages: messages.flat() }
 })
 
 const valid = <A>(field: string, resolved: Result.Result<A, ReadonlyArray<string>>): Effect.Effect<A, RunError> =>
