@@ -8,12 +8,11 @@ import {
   PromiseRuntime,
   RunError,
   RunStore,
-  RuntimeConfig,
   Threads,
   TypedAgent
 } from "@mandate/core"
 import { FixedIds, Script, ScriptedModel, Step } from "@mandate/testing"
-import { Context, Duration, Effect, Layer, Schema } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import * as Tool from "effect/ai/Tool"
 import * as Toolkit from "effect/ai/Toolkit"
 
@@ -239,13 +238,6 @@ describe("PromiseRuntime rejections", () => {
 })
 
 describe("PromiseRuntime.close", () => {
-  const config = {
-    leaseTtl: Duration.seconds(15),
-    leaseRenewal: Duration.seconds(5),
-    cancelGrace: Duration.zero,
-    closeGrace: Duration.zero
-  }
-
   // Two runtimes, one after the other, on one store and one model.
   const processes = (script: Script.Script) =>
     Effect.gen(function*() {
@@ -255,7 +247,7 @@ describe("PromiseRuntime.close", () => {
         PromiseRuntime.make(Layer.merge(
           Mandate.layer.pipe(
             Layer.provide(Layer.succeed(RunStore.RunStore, store)),
-            Layer.provide(Layer.succeed(RuntimeConfig, config))
+            Layer.provide(Mandate.layerConfig({ cancelGrace: 0, closeGrace: 0 }))
           ),
           ScriptedModel.layerOf(model)
         ))

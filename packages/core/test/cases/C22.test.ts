@@ -129,7 +129,7 @@ describe("C22", () => {
       const interrupted = yield* Effect.forkChild(call("hanging"), { startImmediately: true })
       yield* Fiber.interrupt(interrupted)
       const cancelled = yield* Effect.forkChild(call("hanging"), { startImmediately: true })
-      yield* Effect.flatMap(DelegateRuntime.DelegateRuntime, ({ cancel }) => cancel("thread-2"))
+      yield* DelegateRuntime.cancel("thread-2")
       const first = {
         broken: yield* call("broken"),
         blocked: yield* call("blocked"),

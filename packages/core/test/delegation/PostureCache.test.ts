@@ -84,7 +84,7 @@ describe("results of postures", () => {
     [
       "is cancelled",
       slowly([Step.hang()], [Step.text("seen")]),
-      Effect.flatMap(DelegateRuntime.DelegateRuntime, ({ cancel }) => cancel("thread-1")),
+      DelegateRuntime.cancel("thread-1"),
       ["cancelled", "success"]
     ]
   ]

@@ -149,7 +149,7 @@ describe("a tool that must not run twice", () => {
   )("waits for a person after a crash in its call: %s", ([, answer, times, result]) =>
     Effect.gen(function*() {
       let sent = 0
-      const inner: RunStore.RunStore["Service"] = CrashingStore.make()
+      const inner: RunStore.RunStore["Service"] = MemoryRunStore.make()
       // It dies after the start is recorded, that is amid the call.
       const first = CrashingStore.crashing(inner, 3)
       const model = yield* ScriptedModel.make({ clerk: [Step.calls(Step.call("send")), Step.text("done")] })

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AgentBuilder, Answer, RunStore, TypedAgent } from "@mandate/core"
+import { AgentBuilder, Answer, MemoryRunStore, RunStore, TypedAgent } from "@mandate/core"
 import { Script, Step } from "@mandate/testing"
 import { Effect, Fiber } from "effect"
 import * as Toolkit from "effect/ai/Toolkit"
@@ -146,7 +146,7 @@ describe.each(backings)("cancel of what waits, in $name", ({ make, pass }) => {
 describe("cancel of one child from another process", () => {
   it.effect("is heard by the process that drives its parent, which goes on", () =>
     Effect.gen(function*() {
-      const store = CrashingStore.make()
+      const store = MemoryRunStore.make()
       const { model, next } = yield* Waiting.processes(store, {
         top: [Step.calls(Step.textTask("child", "a"), Step.textTask("child", "b")), Step.text("done")],
         child: Script.byInput((input) => [Step.delay(input === "a" ? "10 seconds" : "1 second", Step.text(input))])

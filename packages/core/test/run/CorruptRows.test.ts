@@ -4,6 +4,7 @@ import {
   type AgentDefinitionError,
   Answer,
   type Mandate,
+  MemoryRunStore,
   type ModelRegistry,
   type RunError,
   type RunRow,
@@ -16,7 +17,6 @@ import { Cause, Effect, Exit, Option, Schema } from "effect"
 import * as Tool from "effect/ai/Tool"
 import * as Toolkit from "effect/ai/Toolkit"
 import { backings } from "../support/Backings.ts"
-import * as CrashingStore from "../support/CrashingStore.ts"
 import * as TamperedStore from "../support/TamperedStore.ts"
 import * as Waiting from "../support/Waiting.ts"
 
@@ -100,7 +100,7 @@ describe("a row that was edited by hand", () => {
     "is a corrupt run that is named, or is of no account, and nothing is written for it",
     () =>
       Effect.gen(function*() {
-        const original = CrashingStore.make()
+        const original = MemoryRunStore.make()
         const model = yield* suspended(original)
         const all = yield* edits(original)
         const found = new Map<string, number>()

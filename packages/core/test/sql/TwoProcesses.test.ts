@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AgentBuilder, RunStore, RuntimeConfig } from "@mandate/core"
+import { AgentBuilder, RunStore } from "@mandate/core"
 import { MandateSqlite, SqliteRunStore } from "@mandate/core/sqlite"
-import { ScriptedModel, Step } from "@mandate/testing"
-import { Duration, Effect, Layer } from "effect"
+import { ScriptedModel, Step, TestRuntime } from "@mandate/testing"
+import { Effect, Layer } from "effect"
 import { DatabaseSync } from "node:sqlite"
 import * as SqliteFiles from "../support/SqliteFiles.ts"
 import { append, by, event, keys, newRun, open } from "../support/StoreRows.ts"
@@ -101,12 +101,7 @@ describe("two runtimes on one file", () => {
       const filename = yield* SqliteFiles.path
       const model = yield* ScriptedModel.make({ top: [Step.delay(50, Step.text("done"))] })
       const runtime = Layer.mergeAll(MandateSqlite.layer({ filename }), ScriptedModel.layerOf(model)).pipe(
-        Layer.provide(Layer.succeed(RuntimeConfig, {
-          leaseTtl: Duration.seconds(15),
-          leaseRenewal: Duration.seconds(5),
-          cancelGrace: Duration.seconds(5),
-          closeGrace: Duration.zero
-        })),
+        Layer.provide(TestRuntime.layerConfig),
         Layer.fresh
       )
       const agentIn = Effect.map(

@@ -1,4 +1,5 @@
-import { MemoryRunStore, type RunStore } from "@mandate/core"
+/** Stores of processes that die, at a write or when they are told to. */
+import type { RunStore } from "@mandate/core"
 import { Deferred, Effect } from "effect"
 
 type Store = RunStore.RunStore["Service"]
@@ -16,8 +17,6 @@ export interface CrashingStore {
   /** Number of writes that were made. */
   readonly writes: () => number
 }
-
-export const make = MemoryRunStore.make
 
 /**
  * A process that dies right after its `n`th write. From then on nothing it does
@@ -59,9 +58,10 @@ export const crashing = (inner: Store, n: number): CrashingStore => {
       seize: write((runId, lease) => inner.seize(runId, lease)),
       close: write((runs, events) => inner.close(runs, events)),
       answer: write((threadId, lease, runs, events) => inner.answer(threadId, lease, runs, events)),
-      isHeld: read((threadId, lease) => inner.isHeld(threadId, lease)),
       forget: write((threadId, epoch) => inner.forget(threadId, epoch)),
+      // It changes nothing but who may write, so a process need not die right after it.
       lease: read((threadId, lease) => inner.lease(threadId, lease)),
+      isHeld: read((threadId, lease) => inner.isHeld(threadId, lease)),
       load: read((runId) => inner.load(runId)),
       thread: read((threadId) => inner.thread(threadId)),
       list: read((query) => inner.list(query)),

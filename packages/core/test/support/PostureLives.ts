@@ -94,6 +94,6 @@ export const byCode = (request: Parameters<typeof DelegateRuntime.run>[0]) => ({
   goOn: Effect.gen(function*() {
     const { store } = yield* Mandate.Mandate
     const [run] = yield* store.thread("thread-1")
-    if (run !== undefined) yield* Effect.flatMap(DelegateRuntime.DelegateRuntime, ({ recover }) => recover("thread-1"))
+    if (run !== undefined) yield* DelegateRuntime.recover("thread-1")
   })
 })

@@ -1,10 +1,11 @@
+/** Families of agents that are driven again after a crash at every write. */
 import { AgentBuilder, TypedAgent } from "@mandate/core"
 import { Script, Step } from "@mandate/testing"
 import { Effect, Schema } from "effect"
 import * as Tool from "effect/ai/Tool"
 import * as Toolkit from "effect/ai/Toolkit"
 
-/** A family of agents with the scripts of its models. `onTool` sees every tool call that runs. */
+/** A family of agents with the scripts of its models. */
 export interface Tree {
   readonly name: string
   readonly agent: AgentBuilder.AgentBuilder<unknown>
@@ -19,6 +20,7 @@ const note = (text: string) => Step.call("note", { text })
 const facts = (...facts: ReadonlyArray<string>) => Step.report({ facts })
 const task = (id: string, topic: string) => Step.task(id, { topic })
 
+/** All families. `onTool` sees every tool call that runs. */
 export const trees = (onTool: Effect.Effect<void, never, never>): ReadonlyArray<Tree> => {
   const handlers = {
     note: ({ text }: { readonly text: string }) => Effect.as(Effect.andThen(onTool, Effect.sleep(3)), `noted ${text}`)

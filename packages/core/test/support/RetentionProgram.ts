@@ -2,8 +2,9 @@
  * A process that runs many tasks on one thread and looks at what of its children is left in memory:
  * `node --expose-gc RetentionProgram.ts <memory|SQLite> <childRetention>`.
  *
- * Every child leaves weak references: to the messages that its model was sent, to what its tool gave back and to its row as it
- * was stored when it settled. At the end it prints as JSON how many children there were, and of which any of this is left.
+ * Every child leaves weak references: to the messages that its model was sent, to what its tool gave back and to its row
+ * as it was stored when it settled. At the end it prints as JSON how many children there were, and of which any of this
+ * is left.
  */
 import {
   AgentBuilder,

@@ -6,7 +6,7 @@ import { by, childOf, event, keepAll, newRun, record, settlement } from "../../.
 
 export * from "../../../testing/src/storeContract/Rows.ts"
 
-// Starts the next run of a thread, and gives its fence.
+/** Starts the next run of a thread, and gives its fence. */
 export const open = Effect.fnUntraced(
   function*(threadId: string, more: Partial<RunRow.NewRun> = {}, lease = by("one")) {
     const store = yield* RunStore.RunStore
@@ -16,6 +16,7 @@ export const open = Effect.fnUntraced(
   }
 )
 
+/** Starts a child that is not there yet, and gives its fence. */
 export const create = Effect.fnUntraced(function*(parent: RunRow.Fence, callKey: string, lease = by("one")) {
   const store = yield* RunStore.RunStore
   const run = childOf(parent, callKey)
@@ -25,12 +26,13 @@ export const create = Effect.fnUntraced(function*(parent: RunRow.Fence, callKey:
   return { threadId: run.threadId, runId, epoch: loaded.epoch }
 })
 
+/** Appends records of these names. */
 export const append = Effect.fnUntraced(function*(fence: RunRow.Fence, ...names: ReadonlyArray<string>) {
   const store = yield* RunStore.RunStore
   return yield* store.append(fence, { records: names.map((name) => record(name)), events: [] })
 })
 
-// A child that is settled and whose result its parent has recorded.
+/** A child that is settled and whose result its parent has recorded. */
 export const finished = Effect.fnUntraced(function*(parent: RunRow.Fence, callKey: string) {
   const store = yield* RunStore.RunStore
   const child = yield* create(parent, callKey)
@@ -39,12 +41,13 @@ export const finished = Effect.fnUntraced(function*(parent: RunRow.Fence, callKe
   return child
 })
 
+/** Call keys of the children of a run, in the order of the store. */
 export const childKeys = Effect.fnUntraced(function*(runId: string) {
   const store = yield* RunStore.RunStore
   return (yield* store.children(runId)).map(({ callKey }) => callKey)
 })
 
-// All that a tree is made of, to see that nothing of it changed.
+/** All that a tree is made of, to see that nothing of it changed. */
 export const everything = Effect.fnUntraced(function*(threadId: string, ...runIds: ReadonlyArray<string>) {
   const store = yield* RunStore.RunStore
   return {

@@ -9,11 +9,10 @@ import {
   type ModelRequest,
   RunEvent,
   type RunRow,
-  RunStore,
-  RuntimeConfig
+  RunStore
 } from "@mandate/core"
-import { FixedIds, type Script, ScriptedModel, StrictProvider } from "@mandate/testing"
-import { Duration, Effect, Layer, Schema } from "effect"
+import { FixedIds, type Script, ScriptedModel, StrictProvider, TestRuntime } from "@mandate/testing"
+import { Effect, Layer, Schema } from "effect"
 
 /** A runtime over a store, with a scripted model that rejects what a strict provider would. */
 export const runtime = (
@@ -27,12 +26,7 @@ export const runtimeOf = <E>(
   store: RunStore.RunStore["Service"]
 ) =>
   Layer.provideMerge(Mandate.layer, Layer.succeed(RunStore.RunStore, store)).pipe(
-    Layer.provide(Layer.succeed(RuntimeConfig, {
-      leaseTtl: Duration.seconds(15),
-      leaseRenewal: Duration.seconds(5),
-      cancelGrace: Duration.seconds(5),
-      closeGrace: Duration.zero
-    })),
+    Layer.provide(TestRuntime.layerConfig),
     Layer.provideMerge(StrictProvider.layer(model)),
     // Two of them at once are two processes.
     Layer.fresh

@@ -1,3 +1,4 @@
+/** Runs that wait for people over several processes, on one store and one model. */
 import type { Mandate, ModelRegistry, RunStore } from "@mandate/core"
 import { type Script, ScriptedModel, StrictProvider, TestRuntime } from "@mandate/testing"
 import { Effect, Layer, Schema, type Scope } from "effect"
