@@ -2,6 +2,15 @@
  * Running a compiled agent: the verbs, typed by what goes in and what comes
  * out. `Agent` and `BoundAgent` are two of these.
  *
+ * **Details**
+ *
+ * Invariants:
+ *
+ * 1. Interrupting `run`, `resume` or `recover` cancels the run, from its first
+ *    write on: nothing between that and the wait can be interrupted.
+ * 2. Interrupting `await`, and leaving `stream` or `events`, changes nothing.
+ * 3. A drive that lost its run says nothing of it: the store is asked.
+ *
  * @since 0.1.0
  */
 import * as Effect from "effect/Effect"

@@ -1,6 +1,16 @@
 /**
  * One step of a run: a model response, with the retries it took.
  *
+ * **Details**
+ *
+ * Invariants:
+ *
+ * 1. A failed attempt leaves nothing but its usage, which the response counts
+ *    or, after the last one, the run.
+ * 2. Retries count anew with each drive: no record says how many there were.
+ * 3. What is recorded is what a replay reads: the step goes on with the record,
+ *    not with what the client gave.
+ *
  * @since 0.1.0
  */
 import * as Effect from "effect/Effect"
@@ -38,9 +48,8 @@ export type Outcome = Result.Result<
  * **Details**
  *
  * Failures that may pass are retried by the agent's schedule, each time at the
- * earliest when the provider says so. A failed attempt leaves nothing but its
- * usage. The response gets unique call ids and whole characters before anything
- * is made of it.
+ * earliest when the provider says so. The response gets unique call ids and
+ * whole characters before anything is made of it.
  *
  * @category running
  * @since 0.1.0

@@ -1,6 +1,16 @@
 /**
  * What one call's handler can reach of its run.
  *
+ * **Details**
+ *
+ * Invariants:
+ *
+ * 1. The first signal decides how the call ends, whatever its handler does then.
+ * 2. A question is recorded before its handler stops, and an `ask` finds its
+ *    answer by the order in which the handler asks.
+ * 3. A value of `once` is recorded before it is given back, and decoded from
+ *    its JSON the first time too.
+ *
  * @since 0.1.0
  */
 import * as Tool from "effect/ai/Tool"

@@ -1,6 +1,16 @@
 /**
  * Cancels runs, with all that is below them.
  *
+ * **Details**
+ *
+ * Invariants:
+ *
+ * 1. A settled run never changes.
+ * 2. The runs above a child that waits are `Running` before the child is
+ *    settled, so that a process that dies in between leaves a run to recover.
+ * 3. A caller that is interrupted cancels what is driven here alone, and no run
+ *    that another process has taken over.
+ *
  * @since 0.1.0
  */
 import * as Effect from "effect/Effect"

@@ -1,6 +1,19 @@
 /**
  * Goes on with runs that nobody drives.
  *
+ * **Details**
+ *
+ * Invariants:
+ *
+ * 1. A run that cannot be read, or that another shape of its agent started, is
+ *    left as it is, its lease too.
+ * 2. A thread that was taken is driven, or given back: nothing after the wait
+ *    for its lease can be interrupted.
+ * 3. Of several that want a thread one takes it. Whoever took it before finds
+ *    another epoch, and writes nothing.
+ * 4. How the run stands is read again after its thread was taken: whoever held
+ *    that may have come to an end while it was waited for.
+ *
  * @since 0.1.0
  */
 import * as Effect from "effect/Effect"

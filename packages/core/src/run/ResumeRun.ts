@@ -1,6 +1,18 @@
 /**
  * Goes on with a suspended run after some of its interrupts were answered.
  *
+ * **Details**
+ *
+ * Invariants:
+ *
+ * 1. Every answer is matched, decoded and checked before anything is written;
+ *    one that is refused refuses all.
+ * 2. Answers are stored, the runs on the way to those that asked are `Running`,
+ *    and the lease is taken, in one transaction or not at all. So of two calls
+ *    with an answer to the same interrupt one goes on.
+ * 3. What is found wrong after that leaves a run that can be recovered, and
+ *    gives its thread back.
+ *
  * @since 0.1.0
  */
 import * as Effect from "effect/Effect"

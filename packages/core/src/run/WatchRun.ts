@@ -1,6 +1,16 @@
 /**
  * Events of runs, for those who watch them.
  *
+ * **Details**
+ *
+ * Invariants:
+ *
+ * 1. A reader subscribes before it reads the store, so it misses nothing; what
+ *    comes twice is left out by its number.
+ * 2. The events of a run end when its drive does, whether an event says so or
+ *    not.
+ * 3. Leaving a stream changes nothing for the run.
+ *
  * @since 0.1.0
  */
 import * as Effect from "effect/Effect"

@@ -4,10 +4,14 @@
  *
  * **Details**
  *
- * Each operation checks first and writes afterwards, so one that is refused
- * leaves nothing in the transaction. If one breaks off, the transaction is
- * rolled back and each of its operations runs again in one of its own. It is
- * acknowledged after its commit, and never before.
+ * Invariants:
+ *
+ * 1. An operation is acknowledged after its commit, and never before.
+ * 2. None spoils another: one that is refused has written nothing, since each
+ *    checks first and writes afterwards. If one breaks off, the transaction is
+ *    rolled back and each of its operations runs again in one of its own.
+ * 3. If a commit fails, all of its operations fail.
+ * 4. All that one read gives is of one moment.
  *
  * @since 0.1.0
  */
