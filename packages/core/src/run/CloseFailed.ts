@@ -10,7 +10,7 @@ import type { Fenced, StoreError } from "../service/RunStore.ts"
 import type { ChildFailure } from "../values/ChildFailure.ts"
 import { type Failure, inherited, type Settled } from "../values/RunOutcome.ts"
 import type * as Usage from "../values/Usage.ts"
-import * as TreeClose from "./TreeClose.ts"
+import * as SettleTree from "./SettleTree.ts"
 
 /**
  * How a failed run ends that is closed: with the failure, whatever level below
@@ -50,6 +50,6 @@ export const close = Effect.fnUntraced(function*(
   const known = inherited(agentId, failure)
   if (known === undefined) return undefined
   const ended = outcome(known.failure)
-  const closed = yield* TreeClose.close(runtime, runId, { outcome: ended, notRun })
+  const closed = yield* SettleTree.settle(runtime, runId, { outcome: ended, notRun })
   return closed === undefined ? undefined : { outcome: ended, usage: closed.usage }
 })

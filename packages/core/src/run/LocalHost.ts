@@ -107,8 +107,6 @@ export const make = (options: {
     return [...(top === undefined ? [] : [top]), ...below.flatMap((run) => treeOf(run.request.fence.runId))]
   }
 
-  const settleTree = SettleTree.make(options)
-
   const close = (runs: ReadonlyArray<LiveRun>, runId: string, plan: TreeClose.Plan, outcome: Settled): void =>
     endAll(runs, runId, { _tag: "Settled", outcome, usage: plan.usage }, {
       _tag: "Settled",
@@ -145,7 +143,10 @@ export const make = (options: {
       for (const one of runs) one.isClosing = true
       const outcome: Settled = { _tag: "BudgetExceeded", limit: "time" }
       // Where another process has the run by now, the time is that one's to tell.
-      return settleTree(runId, { outcome, notRun: "the time budget is used up" }, { only: epoch, held: epoch }).pipe(
+      return SettleTree.settle(options, runId, { outcome, notRun: "the time budget is used up" }, {
+        only: epoch,
+        held: epoch
+      }).pipe(
         Effect.flatMap((plan) => {
           if (plan !== undefined) return Effect.sync(() => close(runs, runId, plan, outcome))
           const isTaken = Effect.map(store.load(runId), (loaded) => (loaded?.row.state ?? "Settled") !== "Settled")
@@ -177,7 +178,7 @@ export const make = (options: {
       yield* interruptLeavesFirst(runs, cancelGrace)
       const outcome: Settled = { _tag: "Cancelled" }
       const held = closing?.request.fence.epoch
-      const settle = settleTree(runId, { outcome, notRun: "the run was cancelled" }, { held })
+      const settle = SettleTree.settle(options, runId, { outcome, notRun: "the run was cancelled" }, { held })
       const plan = yield* Effect.onError(
         // A parent that goes on may have taken its child's lease meanwhile; the child waits here and takes none again.
         Effect.catchTag(settle, "Fenced", () => settle),

@@ -1,5 +1,6 @@
 /**
- * Takes a tree of runs over and settles it, for a cancel and for a deadline.
+ * Takes a tree of runs over and settles it: for a cancel, a deadline, or a
+ * failure that nobody will recover.
  *
  * @since 0.1.0
  */
@@ -7,9 +8,9 @@ import { isReadonlyArrayNonEmpty, type NonEmptyReadonlyArray } from "effect/Arra
 import * as Effect from "effect/Effect"
 import * as Journal from "../loop/Journal.ts"
 import type { CorruptRow } from "../service/CorruptRow.ts"
-import type { RunEvents } from "../service/RunEvents.ts"
-import type { LeaseRequest, LoadedRun } from "../service/RunRow.ts"
-import type { Fenced, RunStore, StoreError } from "../service/RunStore.ts"
+import type { Mandate } from "../service/Mandate.ts"
+import type { LoadedRun } from "../service/RunRow.ts"
+import type { Fenced, StoreError } from "../service/RunStore.ts"
 import type { Settled } from "../values/RunOutcome.ts"
 import * as LetGo from "./LetGo.ts"
 import * as TreeClose from "./TreeClose.ts"
@@ -26,8 +27,9 @@ export interface End {
 }
 
 /**
- * Creates what settles trees. It gives nothing where no run is open, or the
- * thread has another epoch than `only`.
+ * Takes over a run with all that is open below it, settles them, and publishes
+ * what their events say. Nothing where no run is open, or the thread has
+ * another epoch than `only`.
  *
  * **Details**
  *
@@ -35,34 +37,41 @@ export interface End {
  * that could not be settled is nobody's then, and free for whoever recovers it:
  * with the epoch that it was seized with, or has at `held`.
  *
- * @category constructors
+ * @category running
  * @since 0.1.0
  */
-export const make = ({ events, lease, store }: {
-  readonly store: RunStore["Service"]
-  readonly events: RunEvents
-  readonly lease: Effect.Effect<LeaseRequest>
-}) => {
-  const letGo = (runId: string, epoch: number | undefined) => <A, E>(self: Effect.Effect<A, E>): Effect.Effect<A, E> =>
-    epoch === undefined ? self : LetGo.onError({ lease, store }, { runId, epoch })(self)
+export const settle = Effect.fnUntraced(function*(
+  runtime: Pick<Mandate["Service"], "events" | "lease" | "store">,
+  runId: string,
+  end: End,
+  { held, only }: { readonly held?: number | undefined; readonly only?: number } = {}
+): Effect.fn.Return<TreeClose.Plan | undefined, StoreError | Fenced | CorruptRow> {
+  const { lease, store } = runtime
+  const request = yield* lease
+  const tree: ReadonlyArray<LoadedRun> = yield* letGo(runtime, runId, held)(
+    store.seize(runId, only === undefined ? request : { ...request, epoch: only })
+  )
+  return isReadonlyArrayNonEmpty(tree)
+    ? yield* letGo(runtime, runId, tree[0].epoch)(close(runtime, tree, end, request.now))
+    : undefined
+})
 
-  const settle = Effect.fnUntraced(function*(tree: NonEmptyReadonlyArray<LoadedRun>, end: End, at: number) {
-    const plan = yield* TreeClose.plan(store, tree, { ...end, at })
-    const sequence = yield* store.close(plan.runs, Journal.encode(plan.events))
-    events.publish(plan.rootThreadId, Journal.numbered(plan.events, sequence))
-    return plan
-  })
+const close = Effect.fnUntraced(function*(
+  { events, store }: Pick<Mandate["Service"], "events" | "store">,
+  tree: NonEmptyReadonlyArray<LoadedRun>,
+  end: End,
+  at: number
+) {
+  const plan = yield* TreeClose.plan(store, tree, { ...end, at })
+  const sequence = yield* store.close(plan.runs, Journal.encode(plan.events))
+  events.publish(plan.rootThreadId, Journal.numbered(plan.events, sequence))
+  return plan
+})
 
-  return Effect.fnUntraced(function*(
-    runId: string,
-    end: End,
-    { held, only }: { readonly held: number | undefined; readonly only?: number }
-  ): Effect.fn.Return<TreeClose.Plan | undefined, StoreError | Fenced | CorruptRow> {
-    const request = yield* lease
-    const tree: ReadonlyArray<LoadedRun> = yield* letGo(runId, held)(
-      store.seize(runId, only === undefined ? request : { ...request, epoch: only })
-    )
-    if (!isReadonlyArrayNonEmpty(tree)) return undefined
-    return yield* letGo(runId, tree[0].epoch)(settle(tree, end, request.now))
-  })
-}
+const letGo = (
+  runtime: Pick<Mandate["Service"], "lease" | "store">,
+  runId: string,
+  epoch: number | undefined
+) =>
+<A, E>(self: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+  epoch === undefined ? self : LetGo.onError(runtime, { runId, epoch })(self)

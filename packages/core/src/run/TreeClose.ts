@@ -14,18 +14,16 @@
  *
  * @since 0.1.0
  */
-import { isReadonlyArrayNonEmpty, type NonEmptyReadonlyArray } from "effect/Array"
+import type { NonEmptyReadonlyArray } from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as ActiveRun from "../loop/ActiveRun.ts"
 import * as Announce from "../loop/Announce.ts"
-import * as Journal from "../loop/Journal.ts"
 import * as OpenRun from "../loop/OpenRun.ts"
 import * as Transcript from "../loop/Transcript.ts"
 import type { CorruptRow } from "../service/CorruptRow.ts"
-import type { Mandate } from "../service/Mandate.ts"
 import type { ClosedRun, Fence, LoadedRun, RunRow, Settlement } from "../service/RunRow.ts"
-import type { Fenced, RunStore, StoreError } from "../service/RunStore.ts"
+import type { RunStore, StoreError } from "../service/RunStore.ts"
 import type { ParentCall } from "../values/ChildRun.ts"
 import type { CallKey, RunId, ThreadId } from "../values/Ids.ts"
 import type { NewEvent } from "../values/RunEvent.ts"
@@ -46,30 +44,6 @@ export interface Plan {
   readonly usage: Usage.RunUsage
   readonly rootThreadId: ThreadId
 }
-
-/**
- * Closes a run with all that is open below it, and publishes what its events
- * say. Nothing where it is not open, or, with an `epoch`, where its thread has
- * another one by now.
- *
- * @category running
- * @since 0.1.0
- */
-export const close = Effect.fnUntraced(function*(
-  { events, lease, store }: Pick<Mandate["Service"], "events" | "lease" | "store">,
-  runId: string,
-  top: { readonly outcome: Settled; readonly notRun: string },
-  by: { readonly epoch?: number } = {}
-): Effect.fn.Return<Plan | undefined, StoreError | Fenced | CorruptRow> {
-  const request = yield* lease
-  // Seizing raises the epochs, so from here on no former writer can write.
-  const tree = yield* store.seize(runId, { ...request, ...by })
-  if (!isReadonlyArrayNonEmpty(tree)) return undefined
-  const planned = yield* plan(store, tree, { ...top, at: request.now })
-  const sequence = yield* store.close(planned.runs, Journal.encode(planned.events))
-  events.publish(planned.rootThreadId, Journal.numbered(planned.events, sequence))
-  return planned
-})
 
 /**
  * Plans the close of a tree: `top` is how its first run ends, the others end
