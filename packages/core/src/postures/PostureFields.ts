@@ -79,10 +79,10 @@ export const parts = (fields: Fields, body: string | undefined): ReadonlyArray<P
 const asTheyAre: ReadonlyArray<string> = ["name", "description", "settings", "report", "maxDepth", "maxSteps"]
 const knownFields = [...asTheyAre, "instructions", "tools", "allowedTools", "model", "budget", "ceiling", "extra"]
 
-/** Fields that hold a run to something. One that is misspelt, or lost what it holds, must not be one that is missing. */
+// Fields that hold a run to something. One that is misspelt, or lost what it holds, must not be one that is missing.
 const limiting: ReadonlyArray<string> = ["report", "maxDepth", "maxSteps", "tools", "allowedTools", "budget", "ceiling"]
 
-/** What a merge key would bring in, limits among it, would be missing: YAML 1.2 has none. */
+// What a merge key would bring in, limits among it, would be missing: YAML 1.2 has none.
 const mergeKey = "<<"
 
 const isKnown = (key: string): boolean => knownFields.includes(key)
@@ -91,10 +91,10 @@ const isKnown = (key: string): boolean => knownFields.includes(key)
 const select = (fields: Fields, keep: (key: string) => boolean): Fields =>
   Object.fromEntries(Object.entries(fields).filter(([key]) => keep(key)))
 
-/** Allows every tool, as coding agents write it. */
+// Allows every tool, as coding agents write it.
 const allTools = "*"
 
-/** The model of whoever asks, in files of coding agents: here, the registry's default. */
+// The model of whoever asks, in files of coding agents: here, the registry's default.
 const inherit = "inherit"
 
 const part = (

@@ -117,5 +117,5 @@ const inSource = (field: string, message: string, given: Fields, bodyLine: numbe
   return { field: isShort ? field.replace(form, "report") : field, message }
 }
 
-/** A tool that is never in a catalog. */
+// A tool that is never in a catalog.
 const delegate = "delegate"

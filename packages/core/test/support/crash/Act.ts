@@ -6,9 +6,9 @@
  * it kills itself right after its `n`th write, with `within` while it makes it, and with `millis` so long after it was
  * ready.
  */
-import { type Agent, Mandate, ModelRegistry, RunStore, RuntimeConfig } from "@mandate/core"
+import { type Agent, Mandate, ModelRegistry, RunStore } from "@mandate/core"
 import { SqliteRunStore } from "@mandate/core/sqlite"
-import { Duration, Effect, Layer } from "effect"
+import { Effect, Layer } from "effect"
 import { writeSync } from "node:fs"
 import { join } from "node:path"
 import * as Killer from "./Killer.ts"
@@ -76,12 +76,7 @@ const store = Layer.effect(
 
 const runtime = Mandate.layer.pipe(
   Layer.provide(store),
-  Layer.provide(Layer.succeed(RuntimeConfig, {
-    leaseTtl: Duration.millis(250),
-    leaseRenewal: Duration.millis(80),
-    cancelGrace: Duration.seconds(5),
-    closeGrace: Duration.seconds(5)
-  }))
+  Layer.provide(Mandate.layerConfig({ leaseTtl: 250, leaseRenewal: 80 }))
 )
 
 // A write takes some tenths of a millisecond. Which part of it is hit is another one for each.
