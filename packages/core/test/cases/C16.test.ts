@@ -58,7 +58,7 @@ const levels = (count: number) => Array.from({ length: count }, (_, index) => `l
 
 const cases = [1, 2, 3, 4].flatMap((maxDepth) => (["typed", "text"] as const).map((kind) => ({ kind, maxDepth })))
 
-describe("C16", () => {
+describe("C16 How deep runs may nest", () => {
   it.effect.each(cases)(
     "C16 maxDepth $maxDepth runs exactly that many levels of $kind subagents",
     ({ kind, maxDepth }) =>

@@ -108,7 +108,7 @@ const trees = {
   delays: Arbitrary.array(Arbitrary.schema(count(1, 50)), { minLength: 1, maxLength: 7 })
 }
 
-describe("C17", () => {
+describe("C17 One slot on every level", () => {
   it.effect("C17 one slot on every level serves three children with two grandchildren each", () =>
     Effect.gen(function*() {
       yield* run({ top: 1, child: 1 }, { top: 3, child: 2 })

@@ -130,7 +130,7 @@ const all = cases.flatMap((one) => setters.map((setter) => ({ ...one, setter }))
 const worker = ({ budget, posture, setter }: (typeof all)[number]) =>
   Postures.posture("worker", { ...posture, ...(setter === "the posture" ? { budget } : {}) })
 
-describe("C18", () => {
+describe("C18 A budget that is crossed", () => {
   it.effect.each(all)("C18 $name, by the limit of $setter", (one) => {
     const { budget, calls: [asked, toolCallsUsed], ended, setter, steps, tokensUsed } = one
     const ran: Array<string> = []

@@ -60,7 +60,7 @@ const cancelEndless = Effect.fnUntraced(function*(agent: Effect.Success<ReturnTy
   yield* agent.cancel("t", { child: "t#0/0.2" })
 })
 
-describe("C19", () => {
+describe("C19 The usage of a whole tree", () => {
   it.effect("C19 a tree's total counts reports, failures, cancelled children and grandchildren once each", () =>
     Effect.gen(function*() {
       const agent = yield* top.build()

@@ -84,7 +84,7 @@ const ways = ["run", "stream"] as const
 
 const message = "The subagent used up its budget of time"
 
-describe("C21", () => {
+describe("C21 A child's deadline", () => {
   for (const { late = silent, name, steps, work } of cases) {
     for (const way of ways) {
       it.effect(`C21 ${name}: a ${way} goes on at the child's deadline`, () => {

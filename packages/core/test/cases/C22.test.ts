@@ -60,7 +60,7 @@ const misses: typeof hits = [
   ["another model", put({ model: "other" }), {}]
 ]
 
-describe("C22", () => {
+describe("C22 Equal calls of postures", () => {
   it.effect.each(hits)("C22 %s is a hit: no model call, no tool call, nothing used, another sub-session", (
     [, between, more]
   ) =>

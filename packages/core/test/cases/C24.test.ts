@@ -115,7 +115,7 @@ const delegate = (last: string): Script.Steps => [
   Step.text(last)
 ]
 
-describe("C24", () => {
+describe("C24 What crosses between parent and child", () => {
   for (const { heard, how, steps } of endings) {
     it.effect(`C24 nothing passes between parent and child but input and outcome, when the child ${how}`, () =>
       Effect.gen(function*() {

@@ -46,7 +46,7 @@ const onlyItsOwn = Effect.gen(function*() {
   yield* Trees.noViolations
 })
 
-describe("C26", () => {
+describe("C26 Runs side by side", () => {
   it.effect("C26 parallel runs of one bound agent keep to their own inputs and reports", () =>
     Effect.gen(function*() {
       const bound = yield* worker.bind()

@@ -32,7 +32,7 @@ const requestsOf = (builder: AgentBuilder.AgentBuilder<string>) =>
 
 const runtime = (scripts: Script.Scripts) => Layer.merge(Mandate.layerMemory, ScriptedModel.layer(scripts))
 
-describe("C33", () => {
+describe("C33 Definitions never change", () => {
   it.effect("C33 toolkits, handlers, lists and options that their owner changes change no definition", () =>
     Effect.gen(function*() {
       const toolkit = Toolkit.make(Look)

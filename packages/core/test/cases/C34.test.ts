@@ -86,7 +86,7 @@ const script = (name: string, later: (step: Step.Step) => Step.Step) => [
   later(Step.report({ found: `${name} is done` }))
 ]
 
-describe("C34", () => {
+describe("C34 Scripts of runs side by side", () => {
   it.effect(
     `C34 each of two parallel children follows its own script, ${rounds} times in any order`,
     () =>

@@ -72,7 +72,7 @@ describe("cancel of a child that has a row and no drive yet", () => {
 })
 
 describe("cancel of a child whose parent takes its lease meanwhile", () => {
-  it.effect("succeeds", () => {
+  it.effect("is tried once more: the child ends, and its parent goes on", () => {
     const inner = MemoryRunStore.make()
     let isTaken = false
     const store = Trees.around(inner, (name, done) => {
