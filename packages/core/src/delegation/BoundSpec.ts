@@ -52,7 +52,7 @@ export interface BoundSpec extends Runnable {
  * @since 0.1.0
  */
 export interface Delegates {
-  readonly compile: PostureCompile
+  readonly compile: CompilePosture
   readonly surroundings: Effect.Effect<Json>
 }
 
@@ -62,7 +62,7 @@ export interface Delegates {
  * @category models
  * @since 0.1.0
  */
-export type PostureCompile = (posture: Posture) => Effect.Effect<BoundSpec, DelegateError>
+export type CompilePosture = (posture: Posture) => Effect.Effect<BoundSpec, DelegateError>
 
 /**
  * An agent and all subagents below it, each once.

@@ -22,7 +22,7 @@ import * as Json from "../values/Json.ts"
 import * as Posture from "../values/Posture.ts"
 import * as Text from "../values/Text.ts"
 import * as Utf8 from "../values/Utf8.ts"
-import type { PostureCompile } from "./BoundSpec.ts"
+import type { CompilePosture } from "./BoundSpec.ts"
 import type { Admitted, Caller } from "./DelegateService.ts"
 import { toolsOf } from "./PostureCompile.ts"
 import { message } from "./PostureSpec.ts"
@@ -37,7 +37,7 @@ import * as Surroundings from "./Surroundings.ts"
 export const admit = Effect.fnUntraced(function*(
   runtime: {
     readonly registry: PostureRegistry["Service"]
-    readonly compile: PostureCompile
+    readonly compile: CompilePosture
     readonly maxDepth: number
   },
   name: string,

@@ -15,7 +15,7 @@ import type { Json } from "../values/Json.ts"
 import type { Posture } from "../values/Posture.ts"
 import type { RunBinding } from "../values/RunBinding.ts"
 import type { RunError } from "../values/RunError.ts"
-import type { BoundSpec, PostureCompile } from "./BoundSpec.ts"
+import type { BoundSpec, CompilePosture } from "./BoundSpec.ts"
 import type { EqualResults } from "./EqualResults.ts"
 
 /**
@@ -92,7 +92,7 @@ export class DelegateRuntime extends Context.Service<DelegateRuntime, {
   readonly results: EqualResults
 
   /** Compiles a posture. */
-  readonly compile: PostureCompile
+  readonly compile: CompilePosture
 
   /** What results of postures depend on, besides the call. */
   readonly surroundings: Effect.Effect<Json>

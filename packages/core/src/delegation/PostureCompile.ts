@@ -11,7 +11,7 @@ import type { ToolCatalog } from "../service/ToolCatalog.ts"
 import type { AgentDefinitionError } from "../values/AgentDefinitionError.ts"
 import { DelegateError } from "../values/DelegateError.ts"
 import type { Posture } from "../values/Posture.ts"
-import type { BoundSpec, PostureCompile } from "./BoundSpec.ts"
+import type { BoundSpec, CompilePosture } from "./BoundSpec.ts"
 import * as CatalogTools from "./CatalogTools.ts"
 import { delegateName, make as specOf } from "./PostureSpec.ts"
 
@@ -35,7 +35,7 @@ export const make = (
   registry: PostureRegistry["Service"],
   catalog: ToolCatalog["Service"],
   bind: (spec: AgentSpec) => Effect.Effect<BoundSpec, AgentDefinitionError>
-): PostureCompile => {
+): CompilePosture => {
   const known = new WeakMap<Posture, BoundSpec>()
   const compile = Effect.fnUntraced(function*(posture: Posture): Effect.fn.Return<BoundSpec, DelegateError> {
     const invalid = (issues: ReadonlyArray<string>) =>

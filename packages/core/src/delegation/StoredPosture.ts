@@ -10,7 +10,7 @@ import * as CorruptRow from "../service/CorruptRow.ts"
 import type { LoadedRun } from "../service/RunRow.ts"
 import type { ResolvedBudget } from "../values/Budget.ts"
 import type { RunBinding } from "../values/RunBinding.ts"
-import type { BoundSpec, PostureCompile } from "./BoundSpec.ts"
+import type { BoundSpec, CompilePosture } from "./BoundSpec.ts"
 
 /**
  * A posture's run as its row has it, and its posture compiled.
@@ -36,7 +36,7 @@ export interface StoredPosture {
  * @since 0.1.0
  */
 export const of = Effect.fnUntraced(function*(
-  { compile }: { readonly compile: PostureCompile },
+  { compile }: { readonly compile: CompilePosture },
   loaded: LoadedRun
 ): Effect.fn.Return<StoredPosture, CorruptRow.CorruptRow> {
   const run = yield* Effect.fromResult(OpenRun.place(loaded.row))
