@@ -86,7 +86,7 @@ export const make = (tool: Tool.Any, codecs: ToolCodecs, handler: AnyHandler): L
 const issuesOf = (decoded: ReturnType<JsonCodec<unknown>["decode"]>): Effect.Effect<ReadonlyArray<string>> =>
   Effect.map(erase(Effect.result(decoded)), (result) => Result.isFailure(result) ? result.failure : [])
 
-// Approval is decided on decoded arguments and fails closed. Arguments that do not decode are the tool's to refuse.
+// Decided on decoded arguments: only `false` lets a call pass. Arguments that do not decode are the tool's to refuse.
 const approvalOf = (tool: Tool.Any, codecs: ToolCodecs): Pick<LoopTool, "needsApproval"> => {
   const policy = tool.needsApproval
   if (policy === undefined || policy === false) return {}
@@ -101,7 +101,7 @@ const approvalOf = (tool: Tool.Any, codecs: ToolCodecs): Pick<LoopTool, "needsAp
         erase(Effect.result(codecs.parameters.fromModel(args))),
         (decoded) =>
           Result.isFailure(decoded) ? Effect.succeed(false) : Effect.catchCause(
-            isNeeded(decoded.success, call),
+            Effect.map(isNeeded(decoded.success, call), (needed) => needed !== false),
             (cause) => Effect.as(Effect.logError(`The approval policy of the tool "${tool.name}" failed`, cause), true)
           )
       )

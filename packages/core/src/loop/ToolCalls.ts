@@ -77,7 +77,7 @@ const branch = (drive: Drive, record: StepRecord, call: ToolCall): Effect.Effect
   if (recorded !== undefined) return Effect.succeed({ _tag: "Done", result: recorded })
   if (Interrupts.isOpen(drive.journal.records, call.key)) return Effect.succeed({ _tag: "Waiting" })
   return Effect.flatMap(
-    dispatch(drive, record, call),
+    Effect.suspend(() => dispatch(drive, record, call)),
     (branch) => Effect.as(branch._tag === "Done" ? commit(drive, call, branch) : Effect.void, branch)
   ).pipe(
     Effect.catchTag(

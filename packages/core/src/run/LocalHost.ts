@@ -108,15 +108,10 @@ export const make = (options: {
   }
 
   const close = (runs: ReadonlyArray<LiveRun>, runId: string, plan: TreeClose.Plan, outcome: Settled): void =>
-    endAll(runs, runId, { _tag: "Settled", outcome, usage: plan.usage }, {
-      _tag: "Settled",
-      outcome: { _tag: "Cancelled" },
-      usage: Usage.zeroRun
-    })
+    endAll(runs, runId, { _tag: "Settled", outcome, usage: plan.usage }, cancelled)
 
   // Calls that were to start below a closing run wait for good: one that could not be closed does not go on.
-  const breakOff = (runs: ReadonlyArray<LiveRun>, runId: string, end: DriveEnd): void =>
-    endAll(runs, runId, end, { _tag: "Lost", isClosed: false })
+  const breakOff = (runs: ReadonlyArray<LiveRun>, runId: string, end: DriveEnd): void => endAll(runs, runId, end, lost)
 
   const endAll = (runs: ReadonlyArray<LiveRun>, runId: string, top: DriveEnd, below: DriveEnd): void => {
     for (const run of runs) {
@@ -252,3 +247,4 @@ export const make = (options: {
 
 const lost: DriveEnd = { _tag: "Lost", isClosed: false }
 const leftOpen: DriveEnd = { _tag: "Lost", isClosed: true }
+const cancelled: DriveEnd = { _tag: "Settled", outcome: { _tag: "Cancelled" }, usage: Usage.zeroRun }

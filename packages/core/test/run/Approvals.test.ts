@@ -66,6 +66,37 @@ describe("an approval", () => {
       assert.deepStrictEqual(ids(outcome), ["0.0:approval0"])
     }))
 
+  it.effect.each(
+    [
+      ["a promise", (): unknown => Promise.resolve(true)],
+      ["nothing", (): unknown => undefined],
+      ["an effect of nothing", (): unknown => Effect.void]
+    ] as const
+  )("is asked for, and a rejection holds, when code without types gives %s", ([, policy]) =>
+    Effect.gen(function*() {
+      const tool = Tool.make("refund", {
+        parameters: Refund,
+        success: Schema.String,
+        needsApproval: policy as never
+      })
+      let refunds = 0
+      const clerk = TypedAgent.text("clerk", { description: "Refunds" }).withTools(Toolkit.make(tool), {
+        refund: () => Effect.sync(() => `refund ${++refunds}`)
+      })
+      const { next } = yield* Waiting.processes(MemoryRunStore.make(), {
+        clerk: [Step.calls(Step.call("refund", { cents: 1 })), Step.text("done")]
+      })
+      const waiting = yield* next(
+        Effect.flatMap(clerk.bind(), (bound) => bound.run({ description: "x" }, { threadId: "t" }))
+      )
+      assert.deepStrictEqual(ids(waiting), ["0.0:approval0"])
+      yield* next(
+        Effect.flatMap(clerk.bind(), (bound) => bound.resume("t", [Answer.reject("0.0:approval0", "no")]))
+      )
+
+      assert.strictEqual(refunds, 0)
+    }))
+
   it.effect("stays when a sibling fails the run, and comes back under its id when that is recovered", () =>
     Effect.gen(function*() {
       const gated = Waiting.gated("gated", {})
