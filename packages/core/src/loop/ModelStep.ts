@@ -28,6 +28,7 @@ import * as Utf8 from "../values/Utf8.ts"
 import * as ActiveRun from "./ActiveRun.ts"
 import * as CallIds from "./CallIds.ts"
 import type { Drive } from "./Drive.ts"
+import * as GivenResponse from "./GivenResponse.ts"
 import { decide } from "./Verdicts.ts"
 
 /**
@@ -153,21 +154,37 @@ const ask = (
   const response = drive.streaming && client.stream !== undefined
     ? collect(drive, client.stream(request, call), call)
     : client.generate(request, call)
-  return Effect.flatMap(response, (whole) => {
-    const reason = notWhole(whole)
-    return reason === undefined ? Effect.succeed(whole) : Effect.fail(broken(drive, reason, whole.usage))
+  return Effect.flatMap(Effect.mapError(response, (error) => known(drive, error)), (given) => {
+    const checked = GivenResponse.check(given)
+    if (Result.isFailure(checked)) return Effect.fail(failure(drive, "invalid-response", checked.failure))
+    const reason = notWhole(checked.success)
+    return reason === undefined
+      ? Effect.succeed(checked.success)
+      : Effect.fail(broken(drive, reason, checked.success.usage))
   })
 }
+
+// A client without types may fail with anything, and nothing of that is to be stored.
+const known = (drive: Drive, error: unknown): ModelError =>
+  error instanceof ModelError ? error : failure(drive, "unknown", "the client failed with what is no model error")
 
 const notWhole = (response: ModelResponse): ModelErrorReason | undefined =>
   response.finishReason === "error" ? "overloaded" : response.finishReason === "interrupted" ? "network" : undefined
 
-const broken = ({ agent }: Drive, reason: ModelErrorReason, usage?: Usage.ModelUsage): ModelError =>
+const broken = (drive: Drive, reason: ModelErrorReason, usage?: Usage.ModelUsage): ModelError =>
+  failure(drive, reason, "the response ended before it was whole", usage)
+
+const failure = (
+  { agent: { client } }: Drive,
+  reason: ModelErrorReason,
+  detail: string,
+  usage?: Usage.ModelUsage
+): ModelError =>
   new ModelError({
     reason,
-    provider: agent.client.provider,
-    modelId: agent.client.modelId,
-    detail: "the response ended before it was whole",
+    provider: client.provider,
+    modelId: client.modelId,
+    detail,
     ...(usage === undefined ? {} : { usage })
   })
 
