@@ -76,7 +76,11 @@ export type McpTool = Tool.Tool<string, {
  * const listed = Effect.flatMap(McpClient.McpClient, (client) => McpClient.toolkit(client, "files_"))
  * const clerk = AgentBuilder.make("clerk").withToolkit(McpTools.from(listed))
  *
- * export const agent = clerk.build().pipe(Effect.provide(Files))
+ * // The server lives as long as what its layer is provided to.
+ * export const program = Effect.gen(function*() {
+ *   const agent = yield* clerk.build()
+ *   return yield* agent.run("What is in README.md?")
+ * }).pipe(Effect.provide(Files))
  * ```
  *
  * @category constructors

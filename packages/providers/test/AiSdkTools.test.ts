@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Answer, Mandate } from "@mandate/core"
 import { ScriptedModel, Step } from "@mandate/testing"
 import { dynamicTool, jsonSchema, tool, zodSchema } from "ai"
-import { Deferred, Effect, Fiber, Logger } from "effect"
+import { Deferred, Effect, Fiber, Layer, Logger } from "effect"
 import * as v from "valibot"
 import { z } from "zod"
 import { AiSdkTools } from "../src/index.ts"
@@ -351,8 +351,10 @@ describe("AiSdkTools and approvals", () => {
           Step.text("done")
         ]
       })
-      const agent = yield* Tools.withToolkit(AiSdkTools.from({ pay: { ...pay, needsApproval } })).build().pipe(
-        Effect.provide([Mandate.layerMemory, ScriptedModel.layerOf(model), Logger.layer([])])
+      const runtime = Layer.mergeAll(Mandate.layerMemory, ScriptedModel.layerOf(model), Logger.layer([]))
+      const agent = yield* Effect.provideContext(
+        Tools.withToolkit(AiSdkTools.from({ pay: { ...pay, needsApproval } })).build(),
+        yield* Layer.build(runtime)
       )
       const { status } = yield* agent.run("Go", { threadId: "t" })
       const pending = status._tag === "Suspended" ? status.pending : []

@@ -2,7 +2,7 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import { Mandate } from "@mandate/core"
 import { ScriptedModel, Step } from "@mandate/testing"
-import { Effect, Exit, Fiber, Logger, Scope } from "effect"
+import { Effect, Exit, Fiber, Layer, Logger, Scope } from "effect"
 import * as McpClient from "effect/ai/McpClient"
 import * as McpProtocol from "effect/ai/McpProtocol"
 import * as ChildProcess from "effect/process/ChildProcess"
@@ -160,7 +160,7 @@ describe("McpTools over stdio", () => {
       const toolkit = Effect.flatMap(connect, (client) => listed(client))
       const model = yield* ScriptedModel.make({ clerk: [Step.call("pid", {}), Step.text("done")] })
       const agent = yield* Tools.agent.withToolkit(toolkit).build().pipe(
-        Effect.provide([Mandate.layerMemory, ScriptedModel.layerOf(model)]),
+        Effect.provideContext(yield* Layer.build(Layer.merge(Mandate.layerMemory, ScriptedModel.layerOf(model)))),
         Effect.provideService(Scope.Scope, scope)
       )
       yield* agent.run("Go")

@@ -234,6 +234,7 @@ export const make = (options: {
     Effect.succeed<RunHost>({
       drive,
       cancel,
+      ensureOpen: Effect.suspend(() => isClosed ? Effect.die(new Error(closed)) : Effect.void),
       abandon: (runId) => Effect.sync(() => giveUp(runId)),
       isClosing: (runId) => live.get(runId)?.isClosing === true,
       isLive: (runId, epoch) => {
@@ -244,6 +245,10 @@ export const make = (options: {
     () => shutdown
   )
 }
+
+// The likely reason is a layer that was provided to `build` and not to what runs the agent.
+const closed =
+  "The runtime is closed: provide the layer of Mandate around what runs agents, not only around what builds them"
 
 const lost: DriveEnd = { _tag: "Lost", isClosed: false }
 const leftOpen: DriveEnd = { _tag: "Lost", isClosed: true }

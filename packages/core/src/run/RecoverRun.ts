@@ -68,6 +68,7 @@ export const recover = Effect.fnUntraced(function*(
   takeover: Takeover,
   restore: Restore
 ): Effect.fn.Return<Started, RunError> {
+  yield* runtime.host.ensureOpen
   const row = yield* ThreadVerbs.lastRun(runtime, threadId)
   if (yield* isAtRest(runtime, row)) return yield* RunFailure.fail({ _tag: "NothingToRecover", threadId })
   // A run that cannot be read is left as it is, its lease too.

@@ -65,6 +65,7 @@ export const resume = Effect.fnUntraced(function*(
   answers: ReadonlyArray<Answer>,
   check: CheckAnswer
 ): Effect.fn.Return<Started, RunError> {
+  yield* runtime.host.ensureOpen
   const row = yield* ThreadVerbs.lastRun(runtime, threadId)
   const { now } = yield* runtime.lease
   if (row.state === "Settled") return yield* RunFailure.fail({ _tag: "NotSuspended", threadId })

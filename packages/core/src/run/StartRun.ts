@@ -98,6 +98,7 @@ export const start = Effect.fnUntraced(function*(
   streaming: boolean,
   place: Place = {}
 ): Effect.fn.Return<Started, RunError> {
+  yield* runtime.host.ensureOpen
   const budget = yield* valid("budget", Budget.resolve(runnable.budget, config?.budget))
   const tree = yield* valid("treeBudget", TreeBudget.resolve(config?.treeBudget))
   const binding = place.binding ?? (yield* bindingOf(runnable))

@@ -69,6 +69,9 @@ export interface RunHost {
    */
   readonly drive: (request: DriveRequest) => Effect.Effect<Effect.Effect<DriveEnd>>
 
+  /** Dies once the host is closed: nothing is to be written for a drive that would not start. */
+  readonly ensureOpen: Effect.Effect<void>
+
   /** Whether a drive of the run is being closed here, so that nothing below it may start. */
   readonly isClosing: (runId: string) => boolean
 

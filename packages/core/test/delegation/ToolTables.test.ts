@@ -29,13 +29,14 @@ describe("the tools of an agent", () => {
         }
       })
       const scout = TypedAgent.make("scout", { description: "Scouts", input: Schema.String, report: Schema.String })
+      const runtime = yield* Layer.build(Layer.merge(Mandate.layerMemory, models))
       const agent = yield* AgentBuilder.make("editor")
         .withTools(Toolkit.make(Search), { search: () => Effect.succeed("found") })
         .withSubagents([scout])
         .withOutput(Schema.String)
         .withReasks(0)
         .build()
-        .pipe(Effect.provide(Layer.merge(Mandate.layerMemory, models)))
+        .pipe(Effect.provideContext(runtime))
 
       yield* agent.run("One")
       yield* agent.run("Two")
