@@ -1,6 +1,6 @@
 /** Bounds that hold for every run, at every instant. */
 import { Json, Utf8 } from "@mandate/core"
-import { callsOf, eventsOf, type Facts, isTask, type RunFacts, tagged } from "./Facts.ts"
+import { callsOf, eventsOf, type Facts, isOffered, isTask, type RunFacts, tagged } from "./Facts.ts"
 
 export const check = (facts: Facts): ReadonlyArray<string> => [
   ...[...facts.runs.values()].flatMap((run) => [
@@ -30,14 +30,14 @@ const depth = (run: RunFacts, facts: Facts): ReadonlyArray<string> => {
 const tasks = (run: RunFacts): ReadonlyArray<string> => {
   const { maxTasksPerTurn } = run.limits
   const calls = callsOf(run).filter(({ name }) => isTask(run.agent, name))
-  return calls.flatMap(({ key }, index) => {
+  return calls.flatMap(({ key, name, step }, index) => {
     const result = run.records.get(`t/${key}`)
     const reason = result === undefined ? undefined : JSON.parse(result.json).output.value?.error?.reason
     const isOver = index >= maxTasksPerTurn
     const child = run.children.some(({ row }) => row.callKey === key)
     return [
       ...(isOver && child ? [`task ${index + 1} of ${run.runId} ran; the bound is ${maxTasksPerTurn}`] : []),
-      ...(result !== undefined && isOver !== (reason === "TooManyTasks")
+      ...(result !== undefined && isOver !== (reason === "TooManyTasks") && isOffered(run, step, name)
         ? [`task ${index + 1} of ${run.runId} gave ${reason}; the bound is ${maxTasksPerTurn}`]
         : [])
     ]

@@ -1,13 +1,13 @@
 /** Calls of postures: which are refused and why, what a run is given, and which find the result of an equal one. */
 import { Json, Posture, type RunEvent } from "@mandate/core"
 import * as CheckPostures from "./CheckPostures.ts"
-import { callsOf, type Facts, isTask, registeredAt, type RunFacts } from "./Facts.ts"
+import { callsOf, type Facts, isOffered, registeredAt, type RunFacts } from "./Facts.ts"
 import type { Registered } from "./Process.ts"
 
 export const check = (facts: Facts): ReadonlyArray<string> => [
   ...[...facts.runs.values()].flatMap((run) => [
-    ...callsOf(run).flatMap((call, index) =>
-      isTask(run.agent, call.name) && call.name === "delegate" ? judge(run, call, index, facts) : []
+    ...callsOf(run).flatMap((call) =>
+      run.agent.postures !== undefined && call.name === "delegate" ? judge(run, call, facts) : []
     ),
     ...depth(run, facts)
   ]),
@@ -16,7 +16,7 @@ export const check = (facts: Facts): ReadonlyArray<string> => [
 
 type Call = ReturnType<typeof callsOf>[number]
 
-const judge = (run: RunFacts, call: Call, _index: number, facts: Facts): ReadonlyArray<string> => {
+const judge = (run: RunFacts, call: Call, facts: Facts): ReadonlyArray<string> => {
   const what = `the call ${run.runId}/${call.key}`
   const record = run.records.get(`t/${call.key}`)
   const child = run.children.find(({ row }) => row.callKey === call.key)
@@ -34,7 +34,7 @@ const judge = (run: RunFacts, call: Call, _index: number, facts: Facts): Readonl
       ...problems,
       ...when(hit.length > 0, `${what} has a run and a hit`),
       ...admitted(what, run, call, child.at, facts),
-      ...budget(what, child, call, facts)
+      ...budget(what, child, call)
     ]
   }
   if (hit.length > 0) {
@@ -43,18 +43,14 @@ const judge = (run: RunFacts, call: Call, _index: number, facts: Facts): Readonl
   }
   if (record === undefined || reason === "TooManyTasks" || reason === "TreeBudgetExceeded") return problems
   const state = registeredAt(facts, record.at)
-  const isOffered = offeredAt(run, call).includes("delegate")
-  const should = isOffered ? refusal(run, call, state, facts) : undefined
-  return [...problems, ...when(isOffered && reason !== should, `${what} gave ${reason}, not ${should}`)]
+  const should = refusal(run, call, state, facts)
+  return [...problems, ...when(reason !== should, `${what} gave ${reason}, not ${should}`)]
 }
 
 const admitted = (what: string, run: RunFacts, call: Call, at: number, facts: Facts): ReadonlyArray<string> => {
   const reason = refusal(run, call, registeredAt(facts, at), facts)
   return when(reason !== undefined, `${what} was let through in spite of ${reason}`)
 }
-
-const offeredAt = (run: RunFacts, { step }: Call): ReadonlyArray<string> =>
-  JSON.parse(run.records.get(`m/${step}`)?.json ?? "{}").offered ?? []
 
 interface Arguments {
   readonly posture: string
@@ -76,11 +72,12 @@ const fields = new Set(["posture", "task", "context", "maxTokens", "maxToolCalls
 
 // P2, P4: why a call is refused, in the order of the checks.
 const refusal = (run: RunFacts, call: Call, { postures }: Registered, facts: Facts): string | undefined => {
+  if (!isOffered(run, call.step, call.name)) return "UnknownTool"
   const args = argumentsOf(call)
   if (args === undefined) return "InvalidInput"
   const posture = postures.find(({ name }) => name === args.posture)
-  const isOffered = run.agent.postures?.names?.includes(args.posture) ?? true
-  if (posture === undefined || !isOffered) return "UnknownPosture"
+  const isKnown = run.agent.postures?.names?.includes(args.posture) ?? true
+  if (posture === undefined || !isKnown) return "UnknownPosture"
   const depth = run.row.depth + 1
   const most = Math.min(posture.maxDepth ?? Infinity, facts.plan.postures?.maxDepth ?? 0)
   if (depth > most || run.row.depthLeft < 1) return "RecursionLimit"
@@ -102,7 +99,7 @@ const depth = (run: RunFacts, { plan }: Facts): ReadonlyArray<string> => {
 }
 
 // P4: what the call says wins over the posture.
-const budget = (what: string, child: RunFacts, call: Call, _facts: Facts): ReadonlyArray<string> => {
+const budget = (what: string, child: RunFacts, call: Call): ReadonlyArray<string> => {
   const { maxTokens, maxToolCalls, timeoutSeconds } = argumentsOf(call) ?? { timeoutSeconds: undefined }
   const own = child.posture?.posture.budget
   const should = [

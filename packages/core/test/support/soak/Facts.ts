@@ -169,5 +169,9 @@ const decodeStep = Schema.decodeUnknownSync(
   Schema.fromJsonString(Schema.Struct({ response: ModelResponse.ModelResponse }))
 )
 
+/** Whether a step's request offered a tool. */
+export const isOffered = ({ records }: RunFacts, step: number, name: string): boolean =>
+  JSON.parse(records.get(`m/${step}`)?.json ?? "{}").offered?.includes(name) ?? false
+
 /** Whether a run is another or below it. */
 export const isWithin = (runId: string, top: string): boolean => runId === top || runId.startsWith(`${top}/`)

@@ -3,7 +3,7 @@
  * delegate to it, and the calls that their models make. All else of a case
  * stays as it was made.
  */
-import type { AgentPlan, CallPlan, Case, StepPlan } from "./Case.ts"
+import type { AgentPlan, CallPlan, CancelPlan, Case, StepPlan } from "./Case.ts"
 import { defined } from "./CaseGenerator.ts"
 import type { EditPlan, PosturePlan } from "./PosturePlan.ts"
 import * as Random from "./Random.ts"
@@ -12,7 +12,7 @@ import * as SoakTools from "./SoakTools.ts"
 
 export const add = (plan: Case): Case => {
   const random = Random.make(plan.seed, "postures")
-  if (!random.chance(0.26)) return plan
+  if (!random.chance(0.24)) return plan
   const count = random.int(2, 4)
   const names = Array.from({ length: count }, (_, index) => `p${index}`)
   const [first, ...others] = names.map((name) => posture(random, name, names))
@@ -21,14 +21,23 @@ export const add = (plan: Case): Case => {
   return {
     ...plan,
     root: delegating(random, plan.root, postures, true),
+    cancel: plan.cancel ?? (random.chance(0.15) ? cancel(random) : undefined),
     postures: {
       postures,
-      edits: random.chance(0.4) ? random.many(1, 3, () => edit(random, postures)) : [],
-      maxDepth: random.weighted([[5, 3], [2, 2], [1, 1]]),
+      edits: random.chance(0.6) ? random.many(1, 4, () => edit(random, postures)) : [],
+      maxDepth: random.weighted([[8, 3], [2, 2], [1, 1]]),
       cache: random.chance(0.4) ? "of all processes" : "of each process"
     }
   }
 }
+
+// While something below the root is open, for it is there that postures run.
+const cancel = (random: Random.Random): CancelPlan => ({
+  act: random.int(0, 2),
+  afterWrites: random.chance(0.5) ? random.int(3, 15) : undefined,
+  target: random.chance(0.3) ? "root" : "child",
+  from: random.chance(0.75) ? "same process" : "another process"
+})
 
 type Postures = readonly [PosturePlan, ...ReadonlyArray<PosturePlan>]
 
@@ -37,7 +46,8 @@ const posture = (random: Random.Random, name: string, names: ReadonlyArray<strin
   const allowedTools = random.weighted<ReadonlyArray<string>>([
     [2, []],
     [1, ["no_such_tool"]],
-    [5, random.shuffled(SoakTools.names).slice(0, random.int(3, 6))]
+    [2, random.shuffled(SoakTools.names).slice(0, random.int(3, 6))],
+    [5, random.shuffled(["ask", "pay", "note", random.pick(SoakTools.names)])]
   ])
   const delegates = random.chance(0.5)
   const author = { kind: report === "text" ? "text" : "typed", level: 2, isLeaf: true, subagents: [] } as const
@@ -52,16 +62,16 @@ const posture = (random: Random.Random, name: string, names: ReadonlyArray<strin
     budget: defined({
       maxTokens: random.weighted([[5, undefined], [1, random.int(10, 60)]]),
       maxToolCalls: random.weighted([[5, undefined], [1, random.int(1, 4)]]),
-      timeout: random.weighted([[8, undefined], [1, random.int(2, 30)]])
+      timeout: random.weighted([[8, undefined], [1, random.int(1, 10)]])
     }),
     ceiling: ceiling ? { maxTokens: 150, maxToolCalls: 8 } : {},
-    maxDepth: random.weighted([[4, undefined], [1, 1], [1, 2], [1, 3]]),
+    maxDepth: random.weighted([[8, undefined], [1, 1], [2, 2], [1, 3]]),
     maxSteps: random.weighted([[6, 32], [1, random.int(1, 4)]]),
     size: random.weighted([[3, 1], [1, random.int(100, 300)]]),
     scripts: random.many(1, 2, () => {
       // A posture that does little is one that succeeds, and that equal calls find again.
-      const script = random.chance(0.45) ? quiet(random) : ScriptGenerator.make(random, author)
-      return delegates ? salted(random, script, names, 0.6, 1) : script
+      const script = random.chance(0.35) ? quiet(random) : ScriptGenerator.make(random, author)
+      return delegates ? salted(random, script.length === 0 ? [step(random)] : script, names, 0.8, 1) : script
     })
   }
 }
@@ -84,13 +94,13 @@ const step = (random: Random.Random): StepPlan => ({
 })
 
 const edit = (random: Random.Random, postures: Postures): EditPlan => {
-  const act = random.int(1, 4)
+  const act = random.int(1, 3)
   const plan = random.pick(postures)
   return random.weighted<() => EditPlan>([
     [5, () => ({ act, what: "edit", posture: changed(random, plan) })],
     [1, () => ({ act, what: "edit", posture: plan })],
     [2, () => ({ act, what: "remove", name: plan.name })],
-    [2, () => ({ act, what: "remove tool", name: random.pick(SoakTools.names) })]
+    [3, () => ({ act, what: "remove tool", name: random.pick(["ask", "pay", "note", ...SoakTools.names]) })]
   ])()
 }
 
@@ -113,14 +123,15 @@ const delegating = (
   if (!isSure && !random.chance(0.4)) return { ...agent, subagents }
   const names = random.chance(0.75) ? undefined : random.shuffled(postures).slice(1).map(({ name }) => name)
   const { maxDepth } = agent.bounds
+  const chance = isSure ? 0.95 : 0.7
   return {
     ...agent,
     subagents,
-    bounds: isSure ? { ...agent.bounds, maxDepth: (maxDepth ?? 1) + random.int(0, 2) } : agent.bounds,
+    bounds: isSure ? { ...agent.bounds, maxDepth: (maxDepth ?? 1) + random.int(0, 3) } : agent.bounds,
     breakpoints: random.chance(0.08) ? [...agent.breakpoints, "delegate"] : agent.breakpoints,
     postures: names === undefined ? {} : { names },
     scripts: agent.scripts.map((script) =>
-      salted(random, script.length === 0 ? [step(random)] : script, postures.map(({ name }) => name), 0.7, 2)
+      salted(random, script.length === 0 ? [step(random)] : script, postures.map(({ name }) => name), chance, 2)
     )
   }
 }
@@ -143,7 +154,7 @@ const salted = (
 const delegate = (random: Random.Random, names: ReadonlyArray<string>): CallPlan => {
   const [first = "p0", ...others] = names
   const posture = random.weighted([[30, first], ...others.map((name) => [20, name] as const), [2, "nobody"]])
-  const task = random.weighted([[10, "the first"], [5, "the second"], [0.5, " "]])
+  const task = random.weighted([[10, "the first"], [4, "the second"], [0.2, " "]])
   const context = random.weighted<object>([
     [6, {}],
     [1, { context: null }],
@@ -153,13 +164,13 @@ const delegate = (random: Random.Random, names: ReadonlyArray<string>): CallPlan
   ])
   return ScriptGenerator.plan(random, "delegate", {
     posture,
-    ...random.weighted<object>([[40, { task }], [1, {}], [1, { task, depth: 1 }], [1, { task: 7 }]]),
+    ...random.weighted<object>([[90, { task }], [1, {}], [1, { task, depth: 1 }], [1, { task: 7 }]]),
     ...context,
     ...random.weighted<object>([
-      [14, {}],
+      [24, {}],
       [1, { maxTokens: random.int(10, 80) }],
       [1, { maxToolCalls: random.int(1, 3) }],
-      [1, { timeoutSeconds: random.int(2, 40) / 1000 }],
+      [1.5, { timeoutSeconds: random.int(1, 6) / 1000 }],
       // Over every ceiling.
       [1, { maxTokens: random.int(151, 900) }],
       [1, random.pick<object>([{ maxTokens: 0 }, { maxToolCalls: 1.5 }, { timeoutSeconds: -1 }])]
