@@ -6,6 +6,7 @@
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Ids from "../values/Ids.ts"
+import * as FirstRow from "./FirstRow.ts"
 import { MemoryTables, type Run, type Thread } from "./MemoryTables.ts"
 import type { Fence, Leased } from "./RunRow.ts"
 import { Fenced, RunStore } from "./RunStore.ts"
@@ -49,26 +50,26 @@ export const make = (): RunStore["Service"] => {
         if (last !== undefined && last.row.state !== "Settled") {
           return { _tag: "Occupied" as const, run: last.row, held: isHeld(thread, lease.now) }
         }
-        const runId = Ids.runId(run.threadId, nextNumber(thread))
-        tables.insert({ ...run, runId, ...fresh })
+        const row = FirstRow.make(run, nextNumber(thread))
+        tables.insert(row)
         return {
           _tag: "Started" as const,
-          runId,
+          runId: row.runId,
           epoch: tables.take(thread, lease),
-          sequence: tables.emit(events(runId))
+          sequence: tables.emit(events(row.runId))
         }
       }),
 
     create: (parent, run, lease, events) =>
       fenced(parent, (parentRun) => {
         const thread = tables.thread(run.threadId)
-        const runId = Ids.runId(run.threadId, 0)
-        const created = tables.find(runId) === undefined
+        const row = FirstRow.make(run, 0)
+        const created = tables.find(row.runId) === undefined
         if (created) {
-          tables.insert({ ...run, runId, ...fresh })
-          parentRun.children.push(runId)
+          tables.insert(row)
+          parentRun.children.push(row.runId)
         }
-        const child = tables.get(runId)
+        const child = tables.get(row.runId)
         if (child.row.state !== "Settled") tables.take(thread, lease)
         return { created, run: tables.loaded(child), sequence: created ? tables.emit(events) : 0 }
       }),
@@ -209,15 +210,6 @@ export const make = (): RunStore["Service"] => {
  * @since 0.1.0
  */
 export const layer: Layer.Layer<RunStore> = Layer.sync(RunStore, make)
-
-const fresh = {
-  state: "Running",
-  stoppedAt: null,
-  outcome: null,
-  usage: null,
-  messages: null,
-  activeMillis: 0
-} as const
 
 const isHeld = (thread: Thread, now: number): boolean => thread.holder !== null && thread.expiresAt > now
 

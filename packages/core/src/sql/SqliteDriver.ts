@@ -5,6 +5,7 @@
  */
 import type * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
+import * as FirstRow from "../service/FirstRow.ts"
 import type { Fence, Leased, LeaseRequest, Opened, Settlement } from "../service/RunRow.ts"
 import { Fenced, type RunStore, type StoreError } from "../service/RunStore.ts"
 import * as Ids from "../values/Ids.ts"
@@ -72,8 +73,7 @@ export const make = (
         }
         const taken = take(run.threadId, run.tenant, thread, lease)
         const sequence = tables.insert(run, 0, taken, above, events)
-        const row = { ...run, runId: Ids.runId(run.threadId, 0), ...fresh }
-        return { created: true, run: { row, records: [], epoch: taken.epoch }, sequence }
+        return { created: true, run: { row: FirstRow.make(run, 0), records: [], epoch: taken.epoch }, sequence }
       }),
 
     load: (runId) =>
@@ -216,15 +216,6 @@ export const make = (
       )
   }
 }
-
-const fresh = {
-  state: "Running",
-  stoppedAt: null,
-  outcome: null,
-  usage: null,
-  messages: null,
-  activeMillis: 0
-} as const
 
 const usagesOf = (settled: ReadonlyArray<{ readonly runId: string; readonly settlement: Settlement }>) =>
   new Map(settled.map(({ runId, settlement }) => [runId, settlement.usage]))
