@@ -25,6 +25,7 @@ const edits = [
   ["a record under a key of no kind", "UPDATE records SET key = 'x' WHERE key LIKE 'd/%'", "record x"],
   ["a response that is gone", "DELETE FROM records WHERE key = 'm/0'", "record m/0: it is missing"],
   ["a definition that is gone", "UPDATE runs SET definition = 99", "agentId"],
+  ["a run below itself", "UPDATE runs SET parent = id, parent_thread = thread", "its thread is not"],
   ["a root that is a child's", "UPDATE runs SET call_key = '0.0', tool_call_id = 'x'", "its thread is not"],
   [
     "a request of another kind",
