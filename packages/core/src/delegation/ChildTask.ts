@@ -140,9 +140,9 @@ const standing = (self: Task, loaded: LoadedRun): Effect.Effect<DriveEnd | undef
     case "Running":
       return Effect.succeed(undefined)
     case "Suspended":
-      // One that waits on nothing any more, since a child of its own was cancelled, goes on.
-      return Pending.list(self.drive.runtime.store, row.runId).pipe(
-        Effect.map((pending): DriveEnd | undefined => pending.length === 0 ? undefined : waiting),
+      // One that has not heard yet that a child of its own was cancelled, or has such a one below it, goes on.
+      return Pending.hasUnheard(self.drive.runtime.store, row.runId).pipe(
+        Effect.map((hasUnheard): DriveEnd | undefined => hasUnheard ? undefined : waiting),
         Effect.catchTag("CorruptRow", (found) => Effect.succeed(corrupt(found)))
       )
     case "Settled":

@@ -111,15 +111,15 @@ const steps = Effect.fnUntraced(function*(
     if (next._tag === "Calls") {
       let branches = yield* ToolCalls.run(self, step, record, tasks)
       let waits = yield* pendingOf(self, branches)
-      if (Result.isSuccess(waits) && waits.success?.length === 0) {
-        // Whatever a call waited for was cancelled before its siblings had ended. What they started is there by now.
+      while (Result.isSuccess(waits) && waits.success?.hasUnheard === true) {
+        // What a call waited for was cancelled before its siblings had ended. What they started is there by now.
         branches = yield* ToolCalls.run({ ...self, isRecovery: true }, step, record, tasks)
         waits = yield* pendingOf(self, branches)
       }
       const failure = branches.find((branch) => branch._tag === "Fail")
       if (failure !== undefined) return yield* fail(self, transcript, failure.failure, run.spent)
       if (Result.isFailure(waits)) return yield* fail(self, transcript, CorruptRow.failure(waits.failure), run.spent)
-      if (waits.success !== undefined) return yield* suspend(self, transcript, waits.success)
+      if (waits.success !== undefined) return yield* suspend(self, transcript, waits.success.pending)
     }
     tasks += ToolCalls.countTasks(self, record)
     Transcript.addResults(
@@ -190,14 +190,22 @@ const fail = (
   )
 }
 
+interface Waits {
+  readonly pending: ReadonlyArray<PendingInterrupt>
+  readonly hasUnheard: boolean
+}
+
 // What a run that has to wait waits on. Its children that wait are suspended by now, so their rows say so.
 const pendingOf = (
   { run, runtime }: Drive,
   branches: ReadonlyArray<Branch>
-): Effect.Effect<Result.Result<ReadonlyArray<PendingInterrupt> | undefined, CorruptRow.CorruptRow>, StoreError> =>
+): Effect.Effect<Result.Result<Waits | undefined, CorruptRow.CorruptRow>, StoreError> =>
   branches.some((branch) => branch._tag === "Waiting") && !branches.some((branch) => branch._tag === "Fail")
-    ? Pending.list(runtime.store, run.runId).pipe(
-      Effect.map((pending) => Result.succeed(pending)),
+    ? Effect.all({
+      pending: Pending.list(runtime.store, run.runId),
+      hasUnheard: Pending.hasUnheard(runtime.store, run.runId)
+    }).pipe(
+      Effect.map((waits) => Result.succeed(waits)),
       Effect.catchTag("CorruptRow", (row) => Effect.succeed(Result.fail(row)))
     )
     : Effect.succeed(Result.succeed(undefined))

@@ -9,6 +9,7 @@ import type { CorruptRow } from "../service/CorruptRow.ts"
 import type { RunStore, StoreError } from "../service/RunStore.ts"
 import * as Ids from "../values/Ids.ts"
 import type { PendingInterrupt } from "../values/Interrupt.ts"
+import { resultKey } from "../values/RunRecord.ts"
 import * as Interrupts from "./Interrupts.ts"
 import * as OpenRun from "./OpenRun.ts"
 
@@ -24,6 +25,29 @@ export const list = (
   store: RunStore["Service"],
   runId: string
 ): Effect.Effect<ReadonlyArray<PendingInterrupt>, StoreError | CorruptRow> => below(store, runId, [])
+
+/**
+ * Whether an open run, or one below it that waits, has a child that has ended
+ * unheard: one that was cancelled while its parent waited. Such a run goes on
+ * without an answer. Fails as {@link list} does.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const hasUnheard: (
+  store: RunStore["Service"],
+  runId: string
+) => Effect.Effect<boolean, StoreError | CorruptRow> = Effect.fnUntraced(function*(store, runId) {
+  const loaded = yield* store.load(runId)
+  if (loaded === undefined || loaded.row.state === "Settled") return false
+  const { records } = yield* Effect.fromResult(OpenRun.decode(loaded))
+  for (const row of yield* store.children(runId)) {
+    const state = yield* Effect.fromResult(OpenRun.state(row))
+    if (state === "Settled" && !records.results.has(resultKey(row.callKey ?? ""))) return true
+    if (state === "Suspended" && (yield* hasUnheard(store, row.runId))) return true
+  }
+  return false
+})
 
 const below: (
   store: RunStore["Service"],

@@ -99,12 +99,12 @@ const reopen = Effect.fnUntraced(function*(
   return yield* GoOn.goOn(runtime, runnable, { threadId, runId: run.runId, epoch }, sequence)
 })
 
-// A run that is suspended and waits on nothing is not at rest: what it waited on was cancelled.
+// A suspended run with a child that was cancelled, and that it has not heard of, is not at rest.
 const isAtRest = (runtime: Mandate["Service"], { runId, state, threadId }: RunRow): Effect.Effect<boolean, RunError> =>
   state === "Suspended"
     ? Effect.map(
-      RunFailure.fromStore(threadId)(Pending.list(runtime.store, runId)),
-      (pending) => pending.length > 0
+      RunFailure.fromStore(threadId)(Pending.hasUnheard(runtime.store, runId)),
+      (hasUnheard) => !hasUnheard
     )
     : Effect.succeed(state === "Settled")
 

@@ -15,6 +15,7 @@ const handlers = {
 }
 const grandchild = TypedAgent.text("grandchild", { description: "Pays" }).withTools(tools, handlers)
 const child = TypedAgent.text("child", { description: "Pays" }).withTools(tools, handlers).withSubagents([grandchild])
+const lead = TypedAgent.text("lead", { description: "Leads" }).withSubagents([child], { maxDepth: 2 })
 const top = AgentBuilder.make("top").withTools(tools, handlers).withSubagents([child], { maxDepth: 2 })
 
 const paying = Script.each([Step.call("pay"), Step.text("paid")])
@@ -99,6 +100,71 @@ describe("cancel of a child that waits for a person", () => {
         grandchild: Script.optional(paying)
       })))
   )
+
+  it.effect("is the answer as well once the run has gone on after another one", () =>
+    Effect.gen(function*() {
+      const agent = yield* top.build()
+      const running = yield* Effect.forkChild(agent.run("Go", { threadId: "t" }), { startImmediately: true })
+      yield* TestClock.adjust("500 millis")
+      yield* agent.cancel("t", { child: "t#0/0.0#0/0.0" })
+      yield* agent.cancel("t", { child: "t#0/0.1#0/0.0" })
+      yield* TestClock.adjust("1 second")
+      yield* agent.cancel("t", { child: "t#0/0.0#0/1.0" })
+      yield* TestClock.adjust("500 millis")
+      const result = yield* Fiber.join(running)
+
+      assert.deepStrictEqual(result.status, { _tag: "Completed", answer: "done" })
+      assert.deepStrictEqual(yield* lastOutputs("top"), [{ report: "again" }, { report: "worked" }, "worked"])
+    }).pipe(Effect.provide(Trees.runtime({
+      top: [
+        Step.calls(Step.textTask("child", "again"), Step.textTask("child", "work"), Step.call("work")),
+        Step.text("done")
+      ],
+      child: Script.byInput((input) => [
+        Step.textTask("grandchild", "x"),
+        input === "again" ? Step.textTask("grandchild", "x") : Step.call("work"),
+        Step.text(input === "again" ? "again" : "worked")
+      ]),
+      grandchild: Script.optional(paying)
+    }))))
+
+  it.effect.each(
+    [
+      ["a child", "t#0/0.0#0/0.0", "t#0/0.0#0", "0.1:child~0.0:approval0"],
+      ["a child of one", "t#0/0.0#0/0.0#0/0.0", "t#0/0.0#0/0.0#0", "0.0:child~0.1:child~0.0:approval0"]
+    ] as const
+  )("lets %s go on while the others wait", ([who, cancel, parent, waiting]) =>
+    Effect.gen(function*() {
+      const agent = yield* top.withSubagents([lead], { maxDepth: 3 }).build()
+      const running = yield* Effect.forkChild(agent.run(who, { threadId: "t" }), { startImmediately: true })
+      yield* TestClock.adjust("500 millis")
+      yield* agent.cancel("t", { child: cancel })
+      yield* TestClock.adjust("500 millis")
+      const { status } = yield* Fiber.join(running)
+      const ends = yield* Trees.ends("t")
+      const result = yield* agent.resume("t", [Answer.approve(waiting)])
+
+      assert.deepStrictEqual(status._tag === "Suspended" && status.pending.map(({ id }) => String(id)), [waiting])
+      assert.strictEqual(ends[parent], "Completed")
+      assert.deepStrictEqual(result.status, { _tag: "Completed", answer: "done" })
+    }).pipe(Effect.provide(Trees.runtime({
+      top: Script.byInput((input) => [
+        input === "a child"
+          ? Step.calls(Step.textTask("child", "x"), Step.textTask("child", "pay"), Step.call("work"))
+          : Step.calls(Step.textTask("lead", "x"), Step.call("work")),
+        Step.text("done")
+      ]),
+      lead: Script.optional([
+        Step.calls(Step.textTask("child", "x"), Step.textTask("child", "pay")),
+        Step.text("led")
+      ]),
+      child: Script.byInput((input) =>
+        input === "pay"
+          ? [Step.call("pay"), Step.text("paid")]
+          : [Step.textTask("grandchild", "x"), Step.text("went on")]
+      ),
+      grandchild: Script.optional(paying)
+    }))))
 
   it.effect("is heard after a recovery when an agent of another shape cancelled it", () => {
     const changed = top.withTools(Toolkit.make(Tool.make("new")), { new: () => Effect.void })
