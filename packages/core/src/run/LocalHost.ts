@@ -57,6 +57,8 @@ export const make = (options: {
   const resting = new Map<string, Deferred.Deferred<DriveEnd>>()
   let isClosed = false
 
+  const activeMillis = (runId: string): number | undefined => live.get(runId)?.request.activeMillis()
+
   const close = (runs: ReadonlyArray<LiveRun>, runId: string, { usage }: TreeClose.Plan, outcome: Settled): void =>
     live.end(runs, (id) => id === runId ? { _tag: "Settled", outcome, usage } : cancelled)
 
@@ -72,7 +74,7 @@ export const make = (options: {
       for (const one of runs) one.isClosing = true
       const outcome: Settled = { _tag: "BudgetExceeded", limit: "time" }
       // Where another process has the run by now, the time is that one's to tell.
-      return SettleTree.settle(options, runId, { outcome, notRun: "the time budget is used up" }, {
+      return SettleTree.settle(options, runId, { outcome, notRun: "the time budget is used up", activeMillis }, {
         only: epoch,
         held: epoch
       }).pipe(
@@ -107,7 +109,8 @@ export const make = (options: {
       yield* interruptLeavesFirst(runs, cancelGrace)
       const outcome: Settled = { _tag: "Cancelled" }
       const held = closing?.request.fence.epoch
-      const settle = SettleTree.settle(options, runId, { outcome, notRun: "the run was cancelled" }, { held })
+      const end = { outcome, notRun: "the run was cancelled", activeMillis }
+      const settle = SettleTree.settle(options, runId, end, { held })
       const plan = yield* Effect.onError(
         // A parent that goes on may have taken its child's lease meanwhile; the child waits here and takes none again.
         Effect.catchTag(settle, "Fenced", () => settle),

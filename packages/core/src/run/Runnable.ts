@@ -119,6 +119,7 @@ export const request = (
       fence,
       rootThreadId: run.rootThreadId,
       parentRunId: run.parentRunId,
+      activeMillis: drive.activeMillis,
       timeLeftMillis: run.budget.timeoutMillis === undefined ? undefined : run.budget.timeoutMillis - activeMillis,
       context: seen(agent.context, ambient),
       loop: Loop.drive(drive, earlier)

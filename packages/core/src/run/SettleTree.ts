@@ -17,6 +17,7 @@ import * as TreeClose from "./TreeClose.ts"
 
 /**
  * How the first run of a tree is to end, and why calls of the tree did not run.
+ * `activeMillis`: the active time of a run that is driven here.
  *
  * @category models
  * @since 0.1.0
@@ -24,6 +25,7 @@ import * as TreeClose from "./TreeClose.ts"
 export interface End {
   readonly outcome: Settled
   readonly notRun: string
+  readonly activeMillis?: (runId: string) => number | undefined
 }
 
 /**

@@ -52,7 +52,8 @@ export interface Plan {
  * **Details**
  *
  * `tree` holds the open runs, parents first, as the store gives them. Fails with
- * the first row that cannot be read. `at` is the time now in milliseconds.
+ * the first row that cannot be read. `at` is the time now in milliseconds,
+ * `activeMillis` the active time of a run that is driven here.
  *
  * @category constructors
  * @since 0.1.0
@@ -60,7 +61,7 @@ export interface Plan {
 export const plan = Effect.fnUntraced(function*(
   store: RunStore["Service"],
   tree: NonEmptyReadonlyArray<LoadedRun>,
-  top: { readonly outcome: Settled; readonly notRun: string; readonly at: number }
+  top: Top
 ): Effect.fn.Return<Plan, StoreError | CorruptRow> {
   const closed = new Map<string, Closed>()
   const order: Array<Closed> = []
@@ -101,6 +102,13 @@ export const check: (store: RunStore["Service"], runId: string) => Effect.Effect
     }
   })
 
+interface Top {
+  readonly outcome: Settled
+  readonly notRun: string
+  readonly at: number
+  readonly activeMillis?: (runId: string) => number | undefined
+}
+
 interface Closed {
   /** How children ended that had settled before and had no result yet. */
   readonly unheard: ReadonlyArray<Ended>
@@ -124,7 +132,7 @@ const settledChildren = (store: RunStore["Service"], row: RunRow): Effect.Effect
 const closeOne = (
   loaded: LoadedRun,
   outcome: Settled,
-  { at, notRun }: { readonly at: number; readonly notRun: string },
+  { activeMillis, at, notRun }: Top,
   settled: ReadonlyArray<RunRow>,
   closed: ReadonlyMap<string, Closed>
 ): Result.Result<Closed, CorruptRow> =>
@@ -156,7 +164,8 @@ const closeOne = (
         outcome: JSON.stringify(outcome),
         usage: JSON.stringify(Usage.storedRun(usage)),
         messages: JSON.stringify(Transcript.ownMessages(transcript)),
-        activeMillis: StoredRun.activeMillis(loaded.row, records),
+        // A drive that is cut off has worked for longer than its last record says.
+        activeMillis: Math.max(StoredRun.activeMillis(loaded.row, records), activeMillis?.(run.runId) ?? 0),
         stoppedAt: at
       }
     }

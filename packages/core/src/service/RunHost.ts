@@ -40,8 +40,9 @@ export type DriveEnd =
  *
  * **Details**
  *
- * `timeLeftMillis` is what the run's time budget leaves. `context` is all that
- * the loop sees of the world.
+ * `timeLeftMillis` is what the run's time budget leaves, `activeMillis` the
+ * active time of the run so far. `context` is all that the loop sees of the
+ * world.
  *
  * @category models
  * @since 0.1.0
@@ -51,6 +52,7 @@ export interface DriveRequest {
   readonly rootThreadId: ThreadId
   readonly parentRunId: RunId | undefined
   readonly timeLeftMillis: number | undefined
+  readonly activeMillis: () => number
   readonly context: Context.Context<never>
   readonly loop: Effect.Effect<DriveEnd, Fenced | StoreError>
 }

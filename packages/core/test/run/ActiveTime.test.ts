@@ -1,0 +1,88 @@
+import { assert, describe, it } from "@effect/vitest"
+import { AgentBuilder, Answer, Threads, TypedAgent } from "@mandate/core"
+import { Script, Step } from "@mandate/testing"
+import { Effect, Fiber } from "effect"
+import * as Toolkit from "effect/ai/Toolkit"
+import { backings } from "../support/Backings.ts"
+import * as Waiting from "../support/Waiting.ts"
+
+const scout = TypedAgent.text("scout", { description: "Scouts" })
+const lead = AgentBuilder.make("lead")
+  .withTools(Toolkit.make(Waiting.gated("pay", {})), { pay: () => Effect.succeed("paid") })
+  .withSubagents([scout], { maxConcurrentChildren: 1 })
+
+const seconds = Effect.map(
+  Threads.runs("t"),
+  (runs) => runs.map(({ activeMillis, outcome, runId }) => `${runId} ${outcome} ${Math.round(activeMillis / 100) / 10}`)
+)
+
+const hanging: Script.Scripts = {
+  lead: [Step.textTask("scout", "Look"), Step.delay("1 second", Step.text("done"))],
+  scout: [Step.hang()]
+}
+
+describe.each(backings)("the active time of a run, in $name", ({ make, pass }) => {
+  it.effect("is that of its drives, without the wait for a person or for a slot", () =>
+    Effect.gen(function*() {
+      const { next } = yield* Waiting.processes(yield* make, {
+        lead: [
+          Step.calls(Step.textTask("scout", "a"), Step.textTask("scout", "b")),
+          Step.call("pay"),
+          Step.delay("3 seconds", Step.text("done"))
+        ],
+        scout: Script.each([Step.delay("1 second", Step.text("seen"))])
+      })
+      const running = yield* Effect.forkChild(
+        next(Effect.flatMap(lead.build(), (agent) => agent.run("Go", { threadId: "t" }))),
+        { startImmediately: true }
+      )
+      yield* pass("1 second")
+      yield* pass("1 second")
+      yield* Fiber.join(running)
+      yield* pass("1 hour")
+      const resuming = yield* Effect.forkChild(
+        next(Effect.flatMap(lead.build(), (agent) =>
+          Effect.andThen(agent.resume("t", [Answer.approve("1.0:approval0")]), seconds))),
+        { startImmediately: true }
+      )
+      yield* pass("3 seconds")
+
+      assert.deepStrictEqual(yield* Fiber.join(resuming), [
+        "t#0 Completed 5",
+        "t#0/0.0#0 Completed 1",
+        "t#0/0.1#0 Completed 1"
+      ])
+    }))
+
+  it.effect("goes on until its deadline, or until it is cancelled", () =>
+    Effect.gen(function*() {
+      const ended = yield* Effect.forEach(
+        [
+          [{ budget: { timeout: 5_000 } }, undefined],
+          [{}, {}],
+          [{}, { child: "t#0/0.0" }]
+        ] as const,
+        ([config, cancel]) =>
+          Effect.gen(function*() {
+            const { next } = yield* Waiting.processes(yield* make, {
+              ...hanging,
+              lead: Script.optional(hanging["lead"]!)
+            })
+            return yield* next(Effect.gen(function*() {
+              const agent = yield* lead.build()
+              yield* agent.start("Go", { threadId: "t", ...config })
+              yield* pass("2 seconds")
+              if (cancel !== undefined) yield* agent.cancel("t", cancel)
+              yield* pass("3 seconds")
+              return yield* seconds
+            }))
+          })
+      )
+
+      assert.deepStrictEqual(ended, [
+        ["t#0 BudgetExceeded 5", "t#0/0.0#0 Cancelled 5"],
+        ["t#0 Cancelled 2", "t#0/0.0#0 Cancelled 2"],
+        ["t#0 Completed 3", "t#0/0.0#0 Cancelled 2"]
+      ])
+    }))
+})
