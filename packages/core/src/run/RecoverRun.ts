@@ -11,8 +11,8 @@
  *    for its lease can be interrupted.
  * 3. Of several that want a thread one takes it. Whoever took it before finds
  *    another epoch, and writes nothing.
- * 4. How the run stands is read again after its thread was taken: whoever held
- *    that may have come to an end while it was waited for.
+ * 4. How the run stands is read again after a wait for its lease, and after its
+ *    thread was taken: whoever held that may have come to an end meanwhile.
  *
  * @since 0.1.0
  */
@@ -69,8 +69,7 @@ export const recover = Effect.fnUntraced(function*(
   restore: Restore
 ): Effect.fn.Return<Started, RunError> {
   yield* runtime.host.ensureOpen
-  const row = yield* ThreadVerbs.lastRun(runtime, threadId)
-  if (yield* isAtRest(runtime, row)) return yield* RunFailure.fail({ _tag: "NothingToRecover", threadId })
+  const row = yield* find(runtime, threadId)
   // A run that cannot be read is left as it is, its lease too.
   yield* ThreadVerbs.loadOpen(runtime, row)
   yield* ThreadVerbs.sameAgent(runnable, row)
@@ -78,6 +77,15 @@ export const recover = Effect.fnUntraced(function*(
   const epoch = yield* take[takeover](runtime, row, restore)
   return yield* LetGo.onError(runtime, { runId: row.runId, epoch })(reopen(runtime, runnable, row, epoch))
 }, Effect.uninterruptible)
+
+// The last run of a thread, where there is anything to go on with.
+const find = Effect.fnUntraced(function*(
+  runtime: Mandate["Service"],
+  threadId: string
+): Effect.fn.Return<RunRow, RunError> {
+  const row = yield* ThreadVerbs.lastRun(runtime, threadId)
+  return (yield* isAtRest(runtime, row)) ? yield* RunFailure.fail({ _tag: "NothingToRecover", threadId }) : row
+})
 
 const reopen = Effect.fnUntraced(function*(
   runtime: Mandate["Service"],
@@ -143,6 +151,9 @@ const take: {
     const { now, ttl } = yield* runtime.lease
     // Whoever took it may have had a clock that was far ahead.
     yield* restore(Effect.sleep(Math.min(Math.max(0, first.until - now), ttl)))
+    // Nobody gives back the lease of a thread that has ended, or that is gone.
+    const { runId } = yield* find(runtime, row.threadId)
+    if (runId !== row.runId) return yield* RunFailure.fail({ _tag: "ThreadBusy", threadId: row.threadId })
     return yield* taken(yield* attempt(runtime, row, false), row)
   })
 }

@@ -1,14 +1,50 @@
 import { assert, describe, it } from "@effect/vitest"
 import { AgentBuilder, Answer, MemoryRunStore } from "@mandate/core"
-import { ScriptedModel, Step, TestRuntime } from "@mandate/testing"
+import { Script, ScriptedModel, Step, TestRuntime } from "@mandate/testing"
 import { Effect, Fiber, Layer, Schema } from "effect"
 import * as Tool from "effect/ai/Tool"
 import * as Toolkit from "effect/ai/Toolkit"
 import { TestClock } from "effect/testing"
+import { backings } from "../support/Backings.ts"
 import * as Waiting from "../support/Waiting.ts"
 
 const Slow = Tool.make("slow", { success: Schema.String })
 const Pay = Waiting.gated("pay", {})
+
+describe.each(backings)("recover, in $name", ({ make, pass }) => {
+  it.effect.each(
+    [
+      ["that goes with its run", undefined, "UnknownThread"],
+      ["whose run ends", "t", "NothingToRecover"]
+    ] as const
+  )("does not keep a thread %s while its lease is waited for", ([, threadId, expected]) =>
+    Effect.gen(function*() {
+      const store = yield* make
+      const { next } = yield* Waiting.processes(store, {
+        clerk: Script.optional([Step.call("slow"), Step.text("done")])
+      })
+      const clerk = AgentBuilder.make("clerk").withTools(Toolkit.make(Slow), {
+        slow: () => Effect.as(Effect.sleep("1 second"), "slept")
+      })
+      const [{ reason }, held] = yield* next(Effect.gen(function*() {
+        const agent = yield* clerk.build()
+        const handle = yield* agent.start("Go", threadId === undefined ? {} : { threadId })
+        yield* pass(1)
+        const isHeld = store.isHeld(handle.threadId, { holder: "another", now: 0, ttl: 1 })
+        const recovering = yield* Effect.forkChild(
+          next(
+            Effect.flatMap(clerk.build(), (other) => Effect.all([Effect.flip(other.recover(handle.threadId)), isHeld]))
+          ),
+          { startImmediately: true }
+        )
+        yield* pass("20 seconds")
+        return yield* Fiber.join(recovering)
+      }))
+
+      assert.strictEqual(reason._tag, expected)
+      assert.isFalse(held)
+    }))
+})
 
 describe("recover", () => {
   it.effect("finds nothing to do when the run suspends while its lease is waited for", () =>
