@@ -200,13 +200,27 @@ const child = Effect.fnUntraced(function*(self: Task): Effect.fn.Return<DriveEnd
   if (end !== undefined) return end
   const open = OpenRun.decode(loaded)
   if (Result.isFailure(open)) return corrupt(open.failure)
-  if (loaded.row.state !== "Running") {
-    yield* runtime.store.reopen(ActiveRun.fence(open.success.run, loaded.epoch), [])
-  }
+  const { state } = loaded.row
+  if (state !== "Running") yield* reopen(self, open.success.run, loaded.epoch, state === "Suspended")
   const activeMillis = StoredRun.activeMillis(loaded.row, open.success.records)
   return subagent.shape === loaded.row.shape
     ? yield* driven(self, open.success, loaded.epoch, activeMillis)
     : corrupt(CorruptRow.of(started, `it was started by another shape of "${subagent.agent.id}"`))
+})
+
+const reopen = Effect.fnUntraced(function*(
+  { drive: { now, runtime } }: Task,
+  run: ActiveRun.ActiveRun,
+  epoch: number,
+  isResumed: boolean
+): Effect.fn.Return<void, Lost> {
+  const events: ReadonlyArray<NewEvent> = [{
+    ...ActiveRun.origin(run),
+    _tag: isResumed ? "RunResumed" : "RunRecovered",
+    at: now()
+  }]
+  const sequence = yield* runtime.store.reopen(ActiveRun.fence(run, epoch), Journal.encode(events))
+  runtime.events.publish(run.rootThreadId, Journal.numbered(events, sequence))
 })
 
 const driven = Effect.fnUntraced(function*(

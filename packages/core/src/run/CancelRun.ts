@@ -14,15 +14,14 @@
  * @since 0.1.0
  */
 import * as Effect from "effect/Effect"
-import * as ActiveRun from "../loop/ActiveRun.ts"
 import * as Journal from "../loop/Journal.ts"
 import type { Mandate } from "../service/Mandate.ts"
 import type { RunRow } from "../service/RunRow.ts"
 import * as Ids from "../values/Ids.ts"
 import type { RunError } from "../values/RunError.ts"
-import type { NewEvent } from "../values/RunEvent.ts"
 import * as GoOn from "./GoOn.ts"
 import * as LetGo from "./LetGo.ts"
+import * as Resumed from "./Resumed.ts"
 import * as RunFailure from "./RunFailure.ts"
 import type { Runnable } from "./Runnable.ts"
 import * as ThreadVerbs from "./ThreadVerbs.ts"
@@ -117,7 +116,7 @@ const withoutChild = Effect.fnUntraced(function*(
   yield* GoOn.check(runtime, top)
   const above = yield* ancestors(runtime, threadId, row)
   const lease = yield* runtime.lease
-  const events: ReadonlyArray<NewEvent> = [{ ...ActiveRun.origin(active), _tag: "RunResumed", at: lease.now }]
+  const events = yield* Resumed.events(runtime, threadId, above, lease.now)
   const stored = yield* RunFailure.fromStore(threadId)(
     runtime.store.answer(threadId, lease, above.map((runId) => ({ runId, records: [] })), Journal.encode(events))
   )

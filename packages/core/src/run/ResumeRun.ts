@@ -18,7 +18,6 @@
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import * as ActiveRun from "../loop/ActiveRun.ts"
 import * as Interrupts from "../loop/Interrupts.ts"
 import * as Journal from "../loop/Journal.ts"
 import * as Pending from "../loop/Pending.ts"
@@ -28,10 +27,10 @@ import { Answer } from "../values/Answer.ts"
 import * as Ids from "../values/Ids.ts"
 import type { PendingInterrupt } from "../values/Interrupt.ts"
 import type { RunError } from "../values/RunError.ts"
-import type { NewEvent } from "../values/RunEvent.ts"
 import * as SchemaIssues from "../values/SchemaIssues.ts"
 import * as GoOn from "./GoOn.ts"
 import * as LetGo from "./LetGo.ts"
+import * as Resumed from "./Resumed.ts"
 import * as RunFailure from "./RunFailure.ts"
 import type { Runnable } from "./Runnable.ts"
 import type { Started } from "./StartRun.ts"
@@ -82,10 +81,11 @@ export const resume = Effect.fnUntraced(function*(
     if (issues.length > 0) return yield* RunFailure.fail({ _tag: "InvalidAnswer", threadId, id: answer.id, issues })
   }
   yield* GoOn.check(runtime, row)
-  const events: ReadonlyArray<NewEvent> = [{ ...ActiveRun.origin(run), _tag: "RunResumed", at: now }]
+  const answered = pathsOf(run.runId, asked)
+  const events = yield* Resumed.events(runtime, threadId, answered.map(({ runId }) => runId), now)
   const lease = yield* runtime.lease
   const stored = yield* RunFailure.fromStore(threadId)(
-    runtime.store.answer(threadId, lease, pathsOf(run.runId, asked), Journal.encode(events))
+    runtime.store.answer(threadId, lease, answered, Journal.encode(events))
   )
   runtime.events.publish(run.rootThreadId, Journal.numbered(events, stored.sequence))
   const fence = { threadId, runId: run.runId, epoch: stored.epoch }

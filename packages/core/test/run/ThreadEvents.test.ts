@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AgentBuilder, Answer, DelegateRuntime, type RunEvent, Threads, TypedAgent } from "@mandate/core"
+import { AgentBuilder, Answer, DelegateRuntime, type RunEvent, RunStore, Threads, TypedAgent } from "@mandate/core"
 import { Script, Step } from "@mandate/testing"
 import { Effect, Fiber, Schema, Stream } from "effect"
 import * as Tool from "effect/ai/Tool"
@@ -29,7 +29,7 @@ const untilSettled = <E, R>(events: Stream.Stream<RunEvent.RunEvent, E, R>) =>
     Stream.takeUntil(events, (event) => event._tag === "RunSettled" && event.runId === "t#0")
   )
 
-describe.each(backings)("events of a thread, in $name", ({ make }) => {
+describe.each(backings)("events of a thread, in $name", ({ make, pass }) => {
   it.effect("are what the store has, then what happens, without gap or double, after a restart too", () =>
     Effect.gen(function*() {
       const { next } = yield* Waiting.processes(yield* make, scripts)
@@ -88,6 +88,44 @@ describe.each(backings)("events of a thread, in $name", ({ make }) => {
           assert.strictEqual(writes, most)
         }).pipe(Effect.provide(Trees.runtime({ ...scripts, clerk: [Step.text("paid")] }, store)))
       }
+    }))
+
+  it.effect("say of each run that it waits or fails, and that it goes on", () =>
+    Effect.gen(function*() {
+      const mate = TypedAgent.text("mate", { description: "Delegates" }).withSubagents([clerk])
+        .withChildFailure({ modelFailed: "fail-run" })
+      const head = AgentBuilder.make("head").withSubagents([mate], { maxDepth: 2 })
+        .withChildFailure({ modelFailed: "fail-run" })
+      const store = yield* make
+      const { next } = yield* Waiting.processes(store, {
+        head: [Step.textTask("mate", "x"), Step.textTask("mate", "x"), Step.text("done")],
+        mate: Script.each([Step.textTask("clerk", "x"), Step.text("done")]),
+        clerk: Script.runs(
+          [Step.call("pay"), Step.again(Step.fail("authentication"), Step.text("paid"))],
+          [Step.call("pay")]
+        )
+      })
+      const going = (tag: string) => ["RunStarted", "RunSuspended", "RunResumed", tag]
+      yield* next(Effect.gen(function*() {
+        const agent = yield* head.build()
+        yield* agent.run("Go", { threadId: "t" })
+        yield* Effect.flip(agent.resume("t", [Answer.approve("0.0:child~0.0:child~0.0:approval0")]))
+        yield* agent.recover("t")
+        yield* agent.cancel("t", { child: "t#0/1.0#0/0.0" })
+        yield* pass("1 second")
+      }))
+      const events = yield* Effect.provideService(Trees.durableEvents("t"), RunStore.RunStore, store)
+      const life = (runId: string) =>
+        events.flatMap((event) =>
+          "runId" in event && event.runId === runId && event._tag.startsWith("Run") ? [event._tag as string] : []
+        )
+
+      assert.deepStrictEqual(sequences(events), counted(1, events.length))
+      for (const runId of ["t#0/0.0#0", "t#0/0.0#0/0.0#0"]) {
+        assert.deepStrictEqual(life(runId), [...going("RunFailed"), "RunRecovered", "RunSettled"])
+      }
+      assert.deepStrictEqual(life("t#0/1.0#0"), going("RunSettled"))
+      assert.deepStrictEqual(life("t#0/1.0#0/0.0#0"), ["RunStarted", "RunSuspended", "RunSettled"])
     }))
 
   it.effect("are those of the root; a child's thread and a number that is none are refused", () =>

@@ -36,10 +36,10 @@ const life = (run: RunFacts): ReadonlyArray<string> => {
           tags.at(-1)
         }`
       ]),
-    ...(run.row.parentRunId !== null ? [] : rests.flatMap((tag, index) => {
+    ...rests.flatMap((tag, index) => {
       const next = rests[index + 1]
       return next === undefined || (follows[tag] ?? []).includes(next) ? [] : [`${next} came after ${tag}`]
-    })),
+    }),
     ...eventsOf(run, "ModelCallCompleted").flatMap(({ event }, index) =>
       event.step === index ? [] : [`step ${event.step} of ${run.runId} completed as number ${index}`]
     )
