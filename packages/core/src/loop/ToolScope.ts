@@ -9,7 +9,8 @@
  * 2. A question is recorded before its handler stops, and an `ask` finds its
  *    answer by the order in which the handler asks.
  * 3. A value of `once` is recorded before it is given back, and decoded from
- *    its JSON the first time too.
+ *    its JSON the first time too. Questions that were asked for it count, also
+ *    when they are not asked again.
  *
  * @since 0.1.0
  */
@@ -126,13 +127,19 @@ export const make = (
         const key = onceKey(call, name)
         const codec = Schema.toCodecJson(schema)
         const recorded = journal.records.values.get(key)
-        if (recorded !== undefined) return yield* Effect.orDie(Schema.decodeUnknownEffect(codec)(recorded))
+        if (recorded !== undefined) {
+          // Questions that it asked are passed over: those after it keep their numbers.
+          asks = Math.max(asks, Number(journal.records.values.get(askedKey(call, name)) ?? 0))
+          return yield* Effect.orDie(Schema.decodeUnknownEffect(codec)(recorded))
+        }
+        const before = asks
         const encoded = yield* Effect.flatMap(effect, (value) => Effect.orDie(Schema.encodeUnknownEffect(codec)(value)))
         const text = JSON.stringify(encoded)
         const json = JSON.parse(text) as Json
         journal.records.values.set(key, json)
+        const asked = asks === before ? [] : [{ key: askedKey(call, name), json: String(asks) }]
         yield* Effect.catch(
-          journal.append({ records: [{ key, json: text }], events: [] }),
+          journal.append({ records: [{ key, json: text }, ...asked], events: [] }),
           (error) => stop({ _tag: "Lost", error })
         )
         return yield* Effect.orDie(Schema.decodeUnknownEffect(codec)(json))
@@ -150,4 +157,9 @@ export const make = (
 }
 
 // Written as in JSON: half a surrogate pair, which no store keeps in a key, still tells two names apart.
-const onceKey = ({ key }: ToolCall, name: string): string => `s/${key}/${JSON.stringify(name).slice(1, -1)}`
+const onceKey = ({ key }: ToolCall, name: string): string => `s/${key}/${inKey(name)}`
+
+// The number of the next question after those that were asked inside.
+const askedKey = ({ key }: ToolCall, name: string): string => `d/${key}/asked/${inKey(name)}`
+
+const inKey = (name: string): string => JSON.stringify(name).slice(1, -1)

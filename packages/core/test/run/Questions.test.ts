@@ -125,6 +125,32 @@ describe("a question", () => {
       })
   )
 
+  it.effect("keeps its number beside one that stands in once", () =>
+    Effect.gen(function*() {
+      const ask = (question: string) => ToolContext.ask(question, { answer: Schema.String })
+      const two = Effect.map(Effect.all([ask("From?"), ask("To?")]), (both) => both.join(" to "))
+      const { resume, run } = yield* setUp(
+        () =>
+          Effect.gen(function*() {
+            const way = ToolContext.once("way", Schema.String, two)
+            const trip = yield* Effect.andThen(ToolContext.once("trip", Schema.String, way), way)
+            const day = yield* ask("When?")
+            return `${trip}, ${day}, ${yield* ask("Sure?")}`
+          }),
+        (request) => Step.text(JSON.stringify(request.messages.at(-1)?.content))
+      )
+      const reply = (n: number, value: string) => resume(Answer.reply(`0.0:question${n}`, Schema.String, value))
+      yield* run
+      const pending = yield* Effect.forEach(
+        ["Bonn", "Ulm", "Monday"],
+        (value, n) => Effect.map(reply(n, value), ids)
+      )
+      const last = yield* reply(3, "yes")
+
+      assert.deepStrictEqual(pending, [["0.0:question1"], ["0.0:question2"], ["0.0:question3"]])
+      assert.include(last._tag === "Reported" ? last.report : "", "Bonn to Ulm, Monday, yes")
+    }))
+
   it.effect("cannot be caught, retried or outlived in the handler, and its finalizers run", () =>
     Effect.gen(function*() {
       const did: Array<string> = []
