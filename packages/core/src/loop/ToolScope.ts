@@ -23,7 +23,7 @@ import type { ToolContext } from "../definition/ToolContext.ts"
 import type { Fenced, StoreError } from "../service/RunStore.ts"
 import * as Ids from "../values/Ids.ts"
 import type { InterruptRequest } from "../values/Interrupt.ts"
-import type { Json } from "../values/Json.ts"
+import * as Json from "../values/Json.ts"
 import type { Drive, ToolCall } from "./Drive.ts"
 import * as Interrupts from "./Interrupts.ts"
 
@@ -67,7 +67,7 @@ export interface ToolScope {
 export const make = (
   call: ToolCall,
   drive: Drive,
-  progress: (value: Json) => Effect.Effect<void>
+  progress: (value: Json.Json) => Effect.Effect<void>
 ): ToolScope => {
   const { journal, run } = drive
   let asks = 0
@@ -114,7 +114,7 @@ export const make = (
           _tag: "Question",
           tool: call.part.name,
           question: question.toWellFormed(),
-          answerSchema: Tool.getJsonSchemaFromSchema(answer) as Json
+          answerSchema: Tool.getJsonSchemaFromSchema(answer) as Json.Json
         }
         const asked = Interrupts.ask(journal.records, id, request, drive.now())
         // What is asked waits, whatever becomes of the handler while that is written.
@@ -134,8 +134,8 @@ export const make = (
         }
         const before = asks
         const encoded = yield* Effect.flatMap(effect, (value) => Effect.orDie(Schema.encodeUnknownEffect(codec)(value)))
-        const text = JSON.stringify(encoded)
-        const json = JSON.parse(text) as Json
+        const { text } = Json.stringify(encoded)
+        const json = JSON.parse(text) as Json.Json
         journal.records.values.set(key, json)
         const asked = asks === before ? [] : [{ key: askedKey(call, name), json: String(asks) }]
         yield* Effect.catch(

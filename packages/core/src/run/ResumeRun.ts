@@ -26,6 +26,7 @@ import type { Answered } from "../service/RunRow.ts"
 import { Answer } from "../values/Answer.ts"
 import * as Ids from "../values/Ids.ts"
 import type { PendingInterrupt } from "../values/Interrupt.ts"
+import * as Json from "../values/Json.ts"
 import type { RunError } from "../values/RunError.ts"
 import * as SchemaIssues from "../values/SchemaIssues.ts"
 import * as GoOn from "./GoOn.ts"
@@ -155,7 +156,7 @@ const pathsOf = (
       runId = Ids.childRunId(runId, call)
       if (!runs.has(runId)) runs.set(runId, [])
     }
-    runs.get(runId)!.push({ key: Interrupts.answerKey(interrupt), json: JSON.stringify(answer) })
+    runs.get(runId)!.push({ key: Interrupts.answerKey(interrupt), json: Json.stringify(answer).text })
   }
   return [...runs].map(([runId, records]) => ({ runId, records }))
 }

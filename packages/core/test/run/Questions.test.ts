@@ -234,6 +234,29 @@ describe.each(backings)("what stands in once, in $name", ({ make }) => {
     }))
 })
 
+describe.each(backings)("half a surrogate pair, in $name", ({ make }) => {
+  it.effect("becomes U+FFFD in what is answered and in what stands in once, from the first reading on", () =>
+    Effect.gen(function*() {
+      const read: Array<string> = []
+      const clerk = AgentBuilder.make("clerk").withTools(Toolkit.make(Book), {
+        book: () =>
+          Effect.gen(function*() {
+            read.push(yield* ToolContext.once("word", Schema.String, Effect.succeed("a\ud800")))
+            read.push(yield* ToolContext.ask("Well?", { answer: Schema.String }))
+            return "booked"
+          })
+      })
+      const { next } = yield* Waiting.processes(yield* make, {
+        clerk: [Step.calls(Step.call("book")), Step.text("done")]
+      })
+      yield* next(Effect.flatMap(clerk.build(), (agent) => agent.run("Go", { threadId: "t" })))
+      const answer = Answer.reply("0.0:question0", Schema.String, "b\udc00")
+      yield* next(Effect.flatMap(clerk.build(), (agent) => agent.resume("t", [answer])))
+
+      assert.deepStrictEqual(read, ["a\ufffd", "a\ufffd", "b\ufffd"])
+    }))
+})
+
 describe.each(backings)("a question that is being written, in $name", ({ make }) => {
   const ask = (question: string) => ToolContext.ask(question, { answer: Schema.String })
   it.effect.each(
