@@ -111,7 +111,7 @@ const steps = Effect.fnUntraced(function*(
     if (next._tag === "Calls") {
       let branches = yield* ToolCalls.run(self, step, record, tasks)
       let waits = yield* pendingOf(self, branches)
-      while (Result.isSuccess(waits) && waits.success?.hasUnheard === true) {
+      while (Result.isSuccess(waits) && waits.success?.canGoOn === true) {
         // What a call waited for was cancelled before its siblings had ended. What they started is there by now.
         branches = yield* ToolCalls.run({ ...self, isRecovery: true }, step, record, tasks)
         waits = yield* pendingOf(self, branches)
@@ -192,7 +192,7 @@ const fail = (
 
 interface Waits {
   readonly pending: ReadonlyArray<PendingInterrupt>
-  readonly hasUnheard: boolean
+  readonly canGoOn: boolean
 }
 
 // What a run that has to wait waits on. Its children that wait are suspended by now, so their rows say so.
@@ -203,7 +203,7 @@ const pendingOf = (
   branches.some((branch) => branch._tag === "Waiting") && !branches.some((branch) => branch._tag === "Fail")
     ? Effect.all({
       pending: Pending.list(runtime.store, run.runId),
-      hasUnheard: Pending.hasUnheard(runtime.store, run.runId)
+      canGoOn: Pending.canGoOn(runtime.store, run.runId)
     }).pipe(
       Effect.map((waits) => Result.succeed(waits)),
       Effect.catchTag("CorruptRow", (row) => Effect.succeed(Result.fail(row)))

@@ -27,26 +27,29 @@ export const list = (
 ): Effect.Effect<ReadonlyArray<PendingInterrupt>, StoreError | CorruptRow> => below(store, runId, [])
 
 /**
- * Whether an open run, or one below it that waits, has a child that has ended
- * unheard: one that was cancelled while its parent waited. Such a run goes on
- * without an answer. Fails as {@link list} does.
+ * Whether an open run, or one below it that waits, can go on without an answer:
+ * it has not heard of the end of a child, which was cancelled while it waited,
+ * or it waits on nothing. Fails as {@link list} does.
  *
  * @category getters
  * @since 0.1.0
  */
-export const hasUnheard: (
+export const canGoOn: (
   store: RunStore["Service"],
   runId: string
 ) => Effect.Effect<boolean, StoreError | CorruptRow> = Effect.fnUntraced(function*(store, runId) {
   const loaded = yield* store.load(runId)
   if (loaded === undefined || loaded.row.state === "Settled") return false
   const { records } = yield* Effect.fromResult(OpenRun.decode(loaded))
+  let waits = Interrupts.open(records).length > 0
   for (const row of yield* store.children(runId)) {
     const state = yield* Effect.fromResult(OpenRun.state(row))
     if (state === "Settled" && !records.results.has(resultKey(row.callKey ?? ""))) return true
-    if (state === "Suspended" && (yield* hasUnheard(store, row.runId))) return true
+    if (state !== "Suspended") continue
+    if (yield* canGoOn(store, row.runId)) return true
+    waits = true
   }
-  return false
+  return !waits
 })
 
 const below: (

@@ -107,12 +107,12 @@ const reopen = Effect.fnUntraced(function*(
   return yield* GoOn.goOn(runtime, runnable, { threadId, runId: run.runId, epoch }, sequence)
 })
 
-// A suspended run with a child that was cancelled, and that it has not heard of, is not at rest.
+// A suspended run that has not heard of the end of a child, or that waits on nothing, is not at rest.
 const isAtRest = (runtime: Mandate["Service"], { runId, state, threadId }: RunRow): Effect.Effect<boolean, RunError> =>
   state === "Suspended"
     ? Effect.map(
-      RunFailure.fromStore(threadId)(Pending.hasUnheard(runtime.store, runId)),
-      (hasUnheard) => !hasUnheard
+      RunFailure.fromStore(threadId)(Pending.canGoOn(runtime.store, runId)),
+      (canGoOn) => !canGoOn
     )
     : Effect.succeed(state === "Settled")
 

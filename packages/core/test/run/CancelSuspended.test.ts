@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AgentBuilder, Answer, MemoryRunStore, TypedAgent } from "@mandate/core"
+import { AgentBuilder, Answer, MemoryRunStore, RunStore, TypedAgent } from "@mandate/core"
 import { Script, ScriptedModel, Step } from "@mandate/testing"
 import { Effect, Fiber, Schema } from "effect"
 import * as Tool from "effect/ai/Tool"
@@ -183,4 +183,21 @@ describe("cancel of a child that waits for a person", () => {
       assert.deepStrictEqual(result.status, { _tag: "Completed", answer: "done" })
     }).pipe(Effect.scoped)
   })
+})
+
+describe("a suspended run whose child is gone from the store", () => {
+  it.effect("goes on when it is recovered", () =>
+    Effect.gen(function*() {
+      const agent = yield* top.build()
+      yield* agent.run("Go", { threadId: "t" })
+      yield* Effect.flatMap(RunStore.RunStore, (store) => store.forget("t#0/0.0"))
+      const { status } = yield* agent.recover("t")
+      const result = yield* agent.resume("t", [Answer.approve("0.0:child~0.0:approval0")])
+
+      assert.strictEqual(status._tag, "Suspended")
+      assert.deepStrictEqual(result.status, { _tag: "Completed", answer: "done" })
+    }).pipe(Effect.provide(Trees.runtime({
+      top: [Step.textTask("child", "x"), Step.text("done")],
+      child: [Step.again(Step.call("pay"), Step.call("pay")), Step.text("paid")]
+    }))))
 })
