@@ -123,6 +123,10 @@ export const make = (
     tool: {
       definition: definition([]),
       isTask: true,
+      checkArguments: (args) =>
+        Effect.succeed(
+          Result.match(decode(args), { onFailure: (error) => SchemaIssues.lines(error), onSuccess: () => [] })
+        ),
       execute: (call, drive) =>
         TaskTool.tooManyTasks(call, drive) ?? Effect.flatMap(goOn(call, drive), (branch) => {
           if (branch !== undefined) return Effect.succeed<Branch>(branch)

@@ -69,6 +69,7 @@ const typedTask = (parent: Pick<BoundSpec, "childFailure">, subagent: BoundSpec)
     inputSchema: subagent.input.modelSchema
   },
   isTask: true,
+  checkArguments: (args) => issuesOf(subagent, args),
   execute: (call, drive) =>
     refusal(call, drive) ?? Result.match(decodeText(call.part.arguments), {
       onFailure: (problem) => Effect.succeed(invalidInput(drive, problem)),
@@ -78,6 +79,10 @@ const typedTask = (parent: Pick<BoundSpec, "childFailure">, subagent: BoundSpec)
 
 const textTask = (parent: Pick<BoundSpec, "childFailure">, subagents: ReadonlyArray<BoundSpec>): LoopTool => {
   const byId = new Map(subagents.map((subagent) => [subagent.agent.id, subagent]))
+  const named = (args: Json.Json) => {
+    const { subagent: name, ...input } = asObject(args)
+    return { subagent: typeof name === "string" ? byId.get(name) : undefined, input }
+  }
   const ids = [...byId.keys()]
   return {
     definition: {
@@ -96,13 +101,16 @@ const textTask = (parent: Pick<BoundSpec, "childFailure">, subagents: ReadonlyAr
       }
     },
     isTask: true,
+    checkArguments: (args) => {
+      const { input, subagent } = named(args)
+      return subagent === undefined ? Effect.succeed(["there is no such subagent"]) : issuesOf(subagent, input)
+    },
     execute: (call, drive) => {
       const tooMany = tooManyTasks(call, drive)
       if (tooMany !== undefined) return tooMany
       const decoded = decodeText(call.part.arguments)
       if (Result.isFailure(decoded)) return Effect.succeed(invalidInput(drive, decoded.failure))
-      const { subagent: name, ...input } = asObject(decoded.success)
-      const subagent = typeof name === "string" ? byId.get(name) : undefined
+      const { input, subagent } = named(decoded.success)
       if (subagent === undefined) {
         return Effect.succeed(
           refused(drive, "UnknownSubagent", `There is no such subagent; subagents: ${ids.join(", ")}`)
@@ -112,6 +120,12 @@ const textTask = (parent: Pick<BoundSpec, "childFailure">, subagents: ReadonlyAr
     }
   }
 }
+
+const issuesOf = ({ agent, input }: BoundSpec, json: Json.Json): Effect.Effect<ReadonlyArray<string>> =>
+  Effect.provideContext(
+    Effect.match(input.fromModel(json), { onFailure: (issues) => issues, onSuccess: () => [] }),
+    agent.context as never
+  )
 
 const delegate = Effect.fnUntraced(function*(
   parent: Pick<BoundSpec, "childFailure">,

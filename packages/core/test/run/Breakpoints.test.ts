@@ -5,6 +5,7 @@ import { Effect, Schema } from "effect"
 import * as Tool from "effect/ai/Tool"
 import * as Toolkit from "effect/ai/Toolkit"
 import { backings } from "../support/Backings.ts"
+import * as Postures from "../support/Postures.ts"
 import * as Trees from "../support/Trees.ts"
 import * as Waiting from "../support/Waiting.ts"
 
@@ -152,6 +153,32 @@ describe.each(backings)("a breakpoint, in $name", ({ make }) => {
       const [invalid, ok] = Trees.outputs((yield* model.requests).at(-1)!.request)
       assert.include(JSON.stringify(invalid), "InvalidArguments")
       assert.strictEqual(ok, "read 1")
+    }))
+
+  it.effect("stops before no task whose input does not decode, or whose subagent is not there", () =>
+    Effect.gen(function*() {
+      const text = TypedAgent.text("text", { description: "Writes" })
+      const typed = TypedAgent.make("typed", { description: "Counts", input: Text, report: Schema.String })
+      const agent = AgentBuilder.make("parent").withSubagents([text, typed]).withPostures()
+        .withBreakpoints([() => true])
+      const scripts = {
+        parent: [
+          Step.calls(
+            Step.textTask("nobody", "x"),
+            Step.call("task", { subagent: "text", description: 7 }),
+            Step.textTask("text", "x"),
+            Step.task("typed", { text: 7 }),
+            Step.task("typed", { text: "x" }),
+            Step.call("delegate", { posture: "scout", task: 7 }),
+            Step.call("delegate", { posture: "scout", task: "x" })
+          )
+        ]
+      }
+      const { status } = yield* Effect.flatMap(agent.build(), (built) => built.run("Go", { threadId: "t" })).pipe(
+        Effect.provide(Postures.runtime([Postures.posture("scout")], scripts, { store: yield* make }))
+      )
+
+      assert.deepStrictEqual(ids(status), ["0.2:breakpoint0", "0.4:breakpoint0", "0.6:breakpoint0"])
     }))
 
   it.effect("that names no tool is a problem of the definition", () =>
