@@ -210,7 +210,13 @@ const occupied = (
     return state === "Suspended"
       ? Effect.flatMap(
         RunFailure.fromStore(threadId)(Pending.list(runtime.store, runId)),
-        (pending) => RunFailure.fail({ _tag: "PendingInterrupts", threadId, pending: pending.map(({ id }) => id) })
+        // Nobody can answer one that waits on nothing; it can be recovered.
+        (pending) =>
+          RunFailure.fail(
+            pending.length === 0
+              ? { _tag: "IncompleteRun", threadId }
+              : { _tag: "PendingInterrupts", threadId, pending: pending.map(({ id }) => id) }
+          )
       )
       : RunFailure.fail({ _tag: state === "Running" && held ? "ThreadBusy" : "IncompleteRun", threadId })
   })

@@ -175,11 +175,17 @@ describe("cancel of a child that waits for a person", () => {
       })
       yield* next(Effect.flatMap(top.build(), (agent) => agent.run("Go", { threadId: "t" })))
       yield* next(Effect.flatMap(changed.build(), (agent) => agent.cancel("t", { child: "t#0/0.0" })))
-      const [status, result] = yield* next(
-        Effect.flatMap(top.build(), (agent) => Effect.all([agent.status("t"), agent.recover("t")]))
+      const [status, refused, result] = yield* next(
+        Effect.flatMap(top.build(), (agent) =>
+          Effect.all([
+            agent.status("t"),
+            Effect.flip(agent.run("Go", { threadId: "t" })),
+            agent.recover("t")
+          ]))
       )
 
       assert.deepStrictEqual(status.status, { _tag: "Suspended", pending: [] })
+      assert.deepStrictEqual(refused.reason, { _tag: "IncompleteRun", threadId: "t" })
       assert.deepStrictEqual(result.status, { _tag: "Completed", answer: "done" })
     }).pipe(Effect.scoped)
   })
