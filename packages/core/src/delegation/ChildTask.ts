@@ -141,8 +141,8 @@ const standing = (self: Task, loaded: LoadedRun): Effect.Effect<DriveEnd | undef
       return Effect.succeed(undefined)
     case "Suspended":
       // One that has not heard yet that a child of its own was cancelled, or has such a one below it, goes on.
-      return Pending.canGoOn(self.drive.runtime.store, row.runId).pipe(
-        Effect.map((canGoOn): DriveEnd | undefined => canGoOn ? undefined : waiting),
+      return Pending.of(self.drive.runtime.store, row.runId).pipe(
+        Effect.map(({ canGoOn }): DriveEnd | undefined => canGoOn ? undefined : waiting),
         Effect.catchTag("CorruptRow", (found) => Effect.succeed(corrupt(found)))
       )
     case "Settled":

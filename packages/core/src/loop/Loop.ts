@@ -190,21 +190,13 @@ const fail = (
   )
 }
 
-interface Waits {
-  readonly pending: ReadonlyArray<PendingInterrupt>
-  readonly canGoOn: boolean
-}
-
 // What a run that has to wait waits on. Its children that wait are suspended by now, so their rows say so.
 const pendingOf = (
   { run, runtime }: Drive,
   branches: ReadonlyArray<Branch>
-): Effect.Effect<Result.Result<Waits | undefined, CorruptRow.CorruptRow>, StoreError> =>
+): Effect.Effect<Result.Result<Pending.Waits | undefined, CorruptRow.CorruptRow>, StoreError> =>
   branches.some((branch) => branch._tag === "Waiting") && !branches.some((branch) => branch._tag === "Fail")
-    ? Effect.all({
-      pending: Pending.list(runtime.store, run.runId),
-      canGoOn: Pending.canGoOn(runtime.store, run.runId)
-    }).pipe(
+    ? Pending.of(runtime.store, run.runId).pipe(
       Effect.map((waits) => Result.succeed(waits)),
       Effect.catchTag("CorruptRow", (row) => Effect.succeed(Result.fail(row)))
     )

@@ -111,8 +111,8 @@ const reopen = Effect.fnUntraced(function*(
 const isAtRest = (runtime: Mandate["Service"], { runId, state, threadId }: RunRow): Effect.Effect<boolean, RunError> =>
   state === "Suspended"
     ? Effect.map(
-      RunFailure.fromStore(threadId)(Pending.canGoOn(runtime.store, runId)),
-      (canGoOn) => !canGoOn
+      RunFailure.fromStore(threadId)(Pending.of(runtime.store, runId)),
+      ({ canGoOn }) => !canGoOn
     )
     : Effect.succeed(state === "Settled")
 

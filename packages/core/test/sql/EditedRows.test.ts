@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AgentBuilder, Answer, type RunError, Threads } from "@mandate/core"
+import { type Agent, AgentBuilder, Answer, type RunError, Threads, TypedAgent } from "@mandate/core"
 import { SqliteRunStore } from "@mandate/core/sqlite"
 import { Script, Step } from "@mandate/testing"
 import { Effect, Logger, Stream } from "effect"
@@ -75,6 +75,43 @@ describe("a SQLite file that was edited by hand", () => {
         assert.include(reason._tag === "CorruptRun" ? reason.detail : "", detail)
       }
       assert.strictEqual(dump(), edited)
+    }))
+
+  it.effect("refuses a child of a call that its parent did not make, and stores no answer", () =>
+    Effect.gen(function*() {
+      const helper = TypedAgent.text("helper", { description: "Helps" })
+      const lead = AgentBuilder.make("lead").withTools(Toolkit.make(Waiting.gated("pay", {})), {
+        pay: () => Effect.succeed("paid")
+      }).withSubagents([helper])
+      const filename = yield* SqliteFiles.path
+      const store = yield* SqliteRunStore.make({ filename })
+      const { next } = yield* Waiting.processes(store, {
+        lead: [Step.calls(Step.textTask("helper", "x"), Step.call("pay"))],
+        helper: [Step.text("helped")]
+      })
+      const verb = <A>(use: (agent: Agent.Agent<string>) => Effect.Effect<A, RunError.RunError>) =>
+        next(Effect.flatMap(lead.build(), (agent) => Effect.flip(use(agent))))
+      yield* next(Effect.flatMap(lead.build(), (agent) => agent.run("Go", { threadId: "t" })))
+      const db = new DatabaseSync(filename)
+      db.exec("UPDATE threads SET name = 't#0/7.7' WHERE name = 't#0/0.0'")
+      db.exec("UPDATE runs SET call_key = '7.7' WHERE call_key = '0.0'")
+      const reasons = [
+        (yield* verb((agent) => agent.status("t"))).reason,
+        (yield* verb((agent) => agent.recover("t"))).reason,
+        (yield* verb((agent) => agent.resume("t", [Answer.approve("0.1:approval0")]))).reason
+      ]
+      const answers = db.prepare("SELECT key FROM records WHERE key LIKE 'a/%'").all()
+      db.close()
+
+      for (const reason of reasons) {
+        assert.deepStrictEqual<unknown>(reason, {
+          _tag: "CorruptRun",
+          threadId: "t#0/7.7",
+          runId: "t#0/7.7#0",
+          detail: "its parent made no call 7.7"
+        })
+      }
+      assert.deepStrictEqual(answers, [])
     }))
 
   it.effect("is listed all the same, a run in a state that there is not as unreadable", () =>
