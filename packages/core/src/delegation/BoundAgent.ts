@@ -78,7 +78,7 @@ export const make = <I, O>(spec: BoundSpec): BoundAgent<I, O> => ({
 })
 
 const reuse = <I, O>(spec: BoundSpec, { keys, results }: TypedCache): Runs.Reuse<I, TaskOutcome<O>> =>
-  Effect.fnUntraced(function*({ input, tenant, threadId }, work) {
+  Effect.fnUntraced(function*({ input, terms: { tenant }, threadId }, work) {
     const { json } = yield* encode(spec, input)
     const surroundings = yield* Surroundings.of(spec, { depth: 0, depthLeft: spec.maxDepth })
     const ended = yield* results.use({

@@ -130,7 +130,7 @@ export interface Ended {
  * @since 0.1.0
  */
 export type Reuse<in I, in out A> = (
-  call: { readonly threadId: Ids.ThreadId; readonly input: I; readonly tenant: string },
+  call: { readonly threadId: Ids.ThreadId; readonly input: I; readonly terms: StartRun.Terms },
   work: Effect.Effect<A, RunError>
 ) => Effect.Effect<A, RunError>
 
@@ -177,9 +177,9 @@ export const make = <I, A, O>(
         const work = Effect.uninterruptibleMask((restore) =>
           Effect.flatMap(begin(threadId, input, config, false), (started) => cancelling(started, restore))
         )
-        return reuse === undefined || config?.threadId !== undefined
-          ? work
-          : reuse({ threadId, input, tenant: config?.tenant ?? "" }, work)
+        if (reuse === undefined || config?.threadId !== undefined) return work
+        // What would be refused is refused, whatever is known of an equal call.
+        return Effect.flatMap(StartRun.terms(runtime, spec, config), (terms) => reuse({ threadId, input, terms }, work))
       }),
     start: (input, config) =>
       Effect.uninterruptible(

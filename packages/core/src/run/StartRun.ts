@@ -78,6 +78,40 @@ export const threadOf = (
 }
 
 /**
+ * What a call of an agent starts with.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Terms {
+  readonly tenant: string
+  readonly limits: RunLimits
+  readonly budget: Budget.ResolvedBudget
+}
+
+/**
+ * Checks the options of a call over what its agent's definition says. Fails
+ * with the first one that is not valid; on a runtime that is closed nothing is.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const terms = Effect.fnUntraced(function*(
+  runtime: Mandate["Service"],
+  runnable: Runnable,
+  config: RunConfig | undefined
+): Effect.fn.Return<Terms, RunError> {
+  yield* runtime.host.ensureOpen
+  const budget = yield* valid("budget", Budget.resolve(runnable.budget, config?.budget))
+  const tree = yield* valid("treeBudget", TreeBudget.resolve(config?.treeBudget))
+  return {
+    tenant: yield* tenantOf(config),
+    limits: yield* limitsOf(runnable.limits, config),
+    budget: tree === undefined ? budget : { ...budget, tree }
+  }
+})
+
+/**
  * Starts a run on a thread and its drive.
  *
  * **Details**
@@ -98,15 +132,12 @@ export const start = Effect.fnUntraced(function*(
   streaming: boolean,
   place: Place = {}
 ): Effect.fn.Return<Started, RunError> {
-  yield* runtime.host.ensureOpen
-  const budget = yield* valid("budget", Budget.resolve(runnable.budget, config?.budget))
-  const tree = yield* valid("treeBudget", TreeBudget.resolve(config?.treeBudget))
+  const asked = yield* terms(runtime, runnable, config)
+  const { tree } = asked.budget
   const binding = place.binding ?? (yield* bindingOf(runnable))
   const starting: ActiveRun.StartingRun = {
     ...root(runnable, threadId, input, { ...place, ...(binding === undefined ? {} : { binding }) }),
-    tenant: yield* tenantOf(config),
-    limits: yield* limitsOf(runnable.limits, config),
-    budget: tree === undefined ? budget : { ...budget, tree },
+    ...asked,
     ephemeral: config?.threadId === undefined
   }
   // Read before anything is written: on a conversation that cannot be read no run starts.

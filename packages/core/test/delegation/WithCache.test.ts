@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AgentBuilder, ResultCache, TypedAgent } from "@mandate/core"
+import { AgentBuilder, ResultCache, type RunConfig, TypedAgent } from "@mandate/core"
 import { Script, ScriptedModel, Step } from "@mandate/testing"
 import { Effect, Layer, Schema } from "effect"
 import { TestClock } from "effect/testing"
@@ -85,6 +85,26 @@ describe("withCache", () => {
       ]),
       scout: reports
     }))))
+
+  it.effect("refuses what a run would refuse, whatever report an equal call gave", () =>
+    Effect.gen(function*() {
+      const bound = yield* scout.withCache().bind()
+      yield* bound.run({ topic: "tides" })
+      const configs: ReadonlyArray<readonly [string, RunConfig.RunConfig]> = [
+        ["budget", { budget: { maxTokens: 0 } }],
+        ["treeBudget", { treeBudget: { maxChildRuns: -1 } }],
+        ["childRetention", { childRetention: 1.5 }],
+        ["tenant", { tenant: "" }]
+      ]
+      for (const [field, config] of configs) {
+        const { reason } = yield* Effect.flip(bound.run({ topic: "tides" }, config))
+        assert.deepInclude(reason, { _tag: "InvalidInput", field })
+      }
+      const valid = { budget: { maxTokens: 1 }, childRetention: 1 }
+
+      assert.strictEqual((yield* bound.run({ topic: "tides" }, valid))._tag, "Reported")
+      assert.strictEqual(yield* calls, 1)
+    }).pipe(Effect.provide(runtime({ scout: reports }))))
 
   it.effect("refuses a policy that is not valid", () =>
     Effect.gen(function*() {
