@@ -78,11 +78,11 @@ export const make = <I, O>(spec: BoundSpec): BoundAgent<I, O> => ({
 })
 
 const reuse = <I, O>(spec: BoundSpec, { keys, results }: TypedCache): Runs.Reuse<I, TaskOutcome<O>> =>
-  Effect.fnUntraced(function*({ input, terms: { tenant }, threadId }, work) {
+  Effect.fnUntraced(function*({ input, terms: { budget, tenant }, threadId }, work) {
     const { json } = yield* encode(spec, input)
     const surroundings = yield* Surroundings.of(spec, { depth: 0, depthLeft: spec.maxDepth })
     const ended = yield* results.use({
-      keys: keys(JSON.parse(json), { tenant, surroundings }),
+      keys: keys(JSON.parse(json), { tenant, surroundings, budget }),
       subagent: spec,
       id: threadId,
       within: yield* CallLine.current,

@@ -161,9 +161,10 @@ const cached = Effect.fnUntraced(function*(task: Task, { keys, results }: TypedC
   const { entered, queue } = CallLine.place(drive.run.runId)
   const self = { ...task, entered }
   const id = Ids.childThreadId(drive.run.runId, call.key)
-  const surroundings = yield* Surroundings.of(subagent, ChildTask.starting(self, undefined))
+  const starting = ChildTask.starting(self, undefined)
+  const surroundings = yield* Surroundings.of(subagent, starting)
   const ended = yield* results.use({
-    keys: keys(JSON.parse(task.task.json), { tenant: drive.run.tenant, surroundings }),
+    keys: keys(JSON.parse(task.task.json), { tenant: starting.tenant, surroundings, budget: starting.budget }),
     subagent,
     id,
     within: CallLine.of(drive.run.threadId),

@@ -4,10 +4,24 @@
  * @since 0.1.0
  */
 import * as Result from "effect/Result"
+import type { ResolvedBudget } from "../values/Budget.ts"
 import * as CacheKey from "../values/CacheKey.ts"
 import type { CachePolicy } from "../values/CachePolicy.ts"
-import type { Json } from "../values/Json.ts"
+import * as Json from "../values/Json.ts"
 import type * as EqualResults from "./EqualResults.ts"
+
+/**
+ * A run as far as its results depend on it. `budget` is what it may spend, on
+ * which a report does not depend, but how long a call waits for an equal one.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface CachedRun {
+  readonly tenant: string
+  readonly surroundings: Json.Json
+  readonly budget: ResolvedBudget
+}
 
 /**
  * The cache of one bound agent.
@@ -22,10 +36,7 @@ import type * as EqualResults from "./EqualResults.ts"
  */
 export interface TypedCache {
   readonly results: EqualResults.EqualResults
-  readonly keys: (
-    input: Json,
-    run: { readonly tenant: string; readonly surroundings: Json }
-  ) => EqualResults.Keys | undefined
+  readonly keys: (input: Json.Json, run: CachedRun) => EqualResults.Keys | undefined
 }
 
 /**
@@ -41,7 +52,7 @@ export const make = (
   results: EqualResults.EqualResults
 ): TypedCache => ({
   results,
-  keys: (input, { surroundings, tenant }) =>
+  keys: (input, { budget, surroundings, tenant }) =>
     Result.match(
       CacheKey.ofTyped({
         agent,
@@ -53,8 +64,9 @@ export const make = (
       }),
       {
         onFailure: () => undefined,
-        // A typed agent has no partial results; the other key is where equal calls wait for each other.
-        onSuccess: (key) => ({ success: key, partial: key, timeToLive })
+        // A typed agent has no partial results; the other key is where equal calls wait for each other. One that may
+        // take its time would hold up one that may not.
+        onSuccess: (key) => ({ success: key, partial: `${key}/${Json.canonical({ ...budget })}`, timeToLive })
       }
     )
 })

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { AgentBuilder, ResultCache, type RunConfig, TypedAgent } from "@mandate/core"
 import { Script, ScriptedModel, Step } from "@mandate/testing"
-import { Effect, Layer, Schema } from "effect"
+import { Effect, Fiber, Layer, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import * as Trees from "../support/Trees.ts"
 
@@ -105,6 +105,24 @@ describe("withCache", () => {
       assert.strictEqual((yield* bound.run({ topic: "tides" }, valid))._tag, "Reported")
       assert.strictEqual(yield* calls, 1)
     }).pipe(Effect.provide(runtime({ scout: reports }))))
+
+  it.effect("waits for an equal call with its own budget alone: one that may take longer holds up none", () =>
+    Effect.gen(function*() {
+      const bound = yield* scout.withCache().bind()
+      const run = (config?: RunConfig.RunConfig) =>
+        Effect.forkChild(bound.run({ topic: "tides" }, config), { startImmediately: true })
+      const slow = [yield* run(), yield* run()]
+      const quick = yield* run({ budget: { timeout: "5 seconds" } })
+      const asked = yield* calls
+      yield* TestClock.adjust("5 seconds")
+      const ended = quick.pollUnsafe()
+
+      assert.isDefined(ended)
+      const outcome = yield* Fiber.join(quick)
+      assert.deepInclude(outcome, { _tag: "NotReported", failure: { _tag: "BudgetExceeded", limit: "time" } })
+      assert.deepStrictEqual([asked, yield* calls], [2, 2])
+      yield* Fiber.interruptAll(slow)
+    }).pipe(Effect.provide(runtime({ scout: Script.each([Step.hang()]) }))))
 
   it.effect("refuses a policy that is not valid", () =>
     Effect.gen(function*() {
