@@ -41,7 +41,8 @@ export const of = (spec: AgentSpec, compiled: {
     steps: [spec.maxSteps, spec.reasks],
     budget: [maxTokens, maxToolCalls, timeout === undefined ? null : millis(timeout)],
     catalogTools: spec.catalogTools ?? null,
-    postures: spec.postures?.names ?? (spec.postures === undefined ? null : []),
+    // No names at all are none of the postures.
+    postures: spec.postures === undefined ? null : spec.postures.names ?? "all",
     subagents: subagents.map(({ behaviour }) => behaviour)
   })
 }

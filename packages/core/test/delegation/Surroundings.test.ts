@@ -112,6 +112,24 @@ describe("the report of a typed agent", () => {
     }).pipe(Effect.provide(Layer.merge(Postures.runtime([], { scout: seen }), ResultCache.layerMemory())))
   })
 
+  it.effect("is for the postures that it may delegate to: all, some, or none", () =>
+    Effect.gen(function*() {
+      for (const options of [{}, { names: ["clerk"] }, { names: [] }, {}, { names: ["clerk"] }, { names: [] }]) {
+        const bound = yield* TypedAgent.text("scout", { description: "Scouts" }).withPostures(options).withCache()
+          .bind()
+        yield* bound.run({ description: "Look" })
+      }
+
+      const requests = yield* Effect.flatMap(ScriptedModel.ScriptedModel, (model) => model.requestsOf("scout"))
+      assert.deepStrictEqual(requests.map(({ request }) => request.tools.map(({ name }) => name)), [
+        ["delegate"],
+        ["delegate"],
+        []
+      ])
+    }).pipe(
+      Effect.provide(Layer.merge(Postures.runtime([posture("clerk")], { scout: seen }), ResultCache.layerMemory()))
+    ))
+
   it.effect("is not waited for by a handler that works for that very call", () => {
     let self: BoundAgent.BoundAgent<{ readonly description: string }, string> | undefined
     const again = Toolkit.make(Tool.make("again", { success: Schema.String }))
