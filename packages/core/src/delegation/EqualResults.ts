@@ -10,6 +10,8 @@
  * 2. What is found is decoded by the report schema of now, and a miss if it
  *    does not decode. Each hit decodes anew, so nobody shares a value.
  * 3. Nothing that a cache gives or does fails a call.
+ * 4. A call looks again where another one was kept while it was looking: equal
+ *    calls at the same time work once, however slow the cache is.
  *
  * @since 0.1.0
  */
@@ -92,11 +94,18 @@ export interface EqualResults {
     readonly within: ReadonlyArray<string>
     readonly queue?: () => string | undefined
     readonly partial: boolean
-  }, work: Effect.Effect<{ readonly value: A; readonly keep: Kept | undefined }, E>) => Effect.Effect<
-    { readonly _tag: "Ran"; readonly value: A } | { readonly _tag: "Hit"; readonly hit: Hit },
-    E
-  >
+  }, work: Effect.Effect<{ readonly value: A; readonly keep: Kept | undefined }, E>) => Effect.Effect<Used<A>, E>
 }
+
+/**
+ * What a call gives: the value of its own work, or the result of an equal one.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Used<A> =
+  | { readonly _tag: "Ran"; readonly value: A }
+  | { readonly _tag: "Hit"; readonly hit: Hit }
 
 /**
  * The results of a cache: the same for the same cache, so that all its equal
@@ -116,6 +125,7 @@ const all = new WeakMap<ResultCache["Service"], EqualResults>()
 
 const make = (cache: ResultCache["Service"]): EqualResults => {
   const calls = EqualCalls.make<Kept>()
+  let written = 0
   const find = Effect.fnUntraced(function*(keys: PostureKeys, subagent: Reporter, partial: boolean) {
     for (const status of partial ? ["success", "partial"] as const : ["success"] as const) {
       const cached = yield* read(cache, keys[status])
@@ -127,35 +137,45 @@ const make = (cache: ResultCache["Service"]): EqualResults => {
     }
     return undefined
   })
+  const write = (keys: Keys, kept: Kept) => Effect.andThen(store(cache, keys, kept), Effect.sync(() => void written++))
   return {
     use: Effect.fnUntraced(function*<A, E>(
       { id, keys, partial, queue, subagent, within }: Parameters<EqualResults["use"]>[0],
       work: Effect.Effect<{ readonly value: A; readonly keep: Kept | undefined }, E>
     ) {
       if (keys === undefined) return ran((yield* work).value)
+      const before = written
       const hit = yield* find(keys, subagent, partial)
-      if (hit !== undefined) return { _tag: "Hit" as const, hit }
-      const kept = Effect.tap(work, ({ keep }) => keep === undefined ? Effect.void : store(cache, keys, keep))
-      const ended = yield* calls.run(
-        // Calls that take no partial result do not wait for one.
-        { key: partial ? keys.partial : `${keys.partial}/whole`, id, within, queue },
-        Effect.map(kept, ({ keep, value }) => ({
-          value,
+      if (hit !== undefined) return found(hit)
+      const late = Effect.suspend(() => written === before ? Effect.undefined : find(keys, subagent, partial))
+      const worked = Effect.map(
+        Effect.tap(work, ({ keep }) => keep === undefined ? Effect.void : write(keys, keep)),
+        ({ keep, value }) => ({
+          value: ran(value),
           shared: keep === undefined || (keep.error !== undefined && !partial)
             ? Option.none()
             : Option.some(copy(keep))
-        }))
+        })
       )
-      if (ended._tag === "Ran") return ran(ended.value)
-      const shared = yield* decoded(subagent, copy(ended.shared))
-      return shared === undefined ? ran((yield* work).value) : { _tag: "Hit" as const, hit: shared }
+      const ended = yield* calls.run<Used<A>, E, never>(
+        // Calls that take no partial result do not wait for one.
+        { key: partial ? keys.partial : `${keys.partial}/whole`, id, within, queue },
+        Effect.flatMap(late, (hit) => hit === undefined ? worked : Effect.succeed(ofHit(hit)))
+      )
+      if (ended._tag === "Ran") return ended.value
+      const given = yield* decoded(subagent, copy(ended.shared))
+      return given === undefined ? ran((yield* work).value) : found(given)
     })
   }
 }
 
 const alone: EqualResults = { use: (_, work) => Effect.map(work, ({ value }) => ran(value)) }
 
-const ran = <A>(value: A) => ({ _tag: "Ran" as const, value })
+const ran = <A>(value: A): Used<A> => ({ _tag: "Ran", value })
+
+const found = (hit: Hit): Used<never> => ({ _tag: "Hit", hit })
+
+const ofHit = (hit: Hit): EqualCalls.Work<Used<never>, Kept> => ({ value: found(hit), shared: Option.some(copy(hit)) })
 
 // An application's own cache may do and give anything, or nothing at all, and a run goes on without it.
 const guarded = <A>(use: () => Effect.Effect<A>): Effect.Effect<A | undefined> =>
@@ -186,7 +206,7 @@ const store = (cache: ResultCache["Service"], keys: Keys, { error, json }: Kept)
   )
 
 // What a schema takes as it is, it gives as it is, and each caller may change what it got.
-const copy = (kept: Kept): Kept => ({ ...kept, json: structuredClone(kept.json) })
+const copy = ({ error, json }: Kept): Kept => ({ json: structuredClone(json), error })
 
 const decoded = ({ agent, report }: Reporter, { error, json }: Kept): Effect.Effect<Hit | undefined> => {
   // What a partial run had said last is text, whatever its report would have been.

@@ -47,6 +47,32 @@ describe("results of equal calls", () => {
       ])
     }).pipe(Effect.provide(Postures.runtime([posture("scout")], { scout: Script.each([Step.text("seen")]) }))))
 
+  it.effect("are found by a call that was still looking when they were kept", () => {
+    // The second call's look-ups see what was there when they began, and tell it after the first call has ended.
+    const memory = ResultCache.memory()
+    let lookUps = 0
+    const get: typeof memory.get = (key) =>
+      Effect.suspend(() => {
+        const isLate = ++lookUps === 3 || lookUps === 4
+        return isLate ? Effect.tap(memory.get(key), () => Effect.sleep("3 seconds")) : memory.get(key)
+      })
+    return Effect.gen(function*() {
+      const first = yield* Effect.forkChild(run(), { startImmediately: true })
+      yield* TestClock.adjust("1 second")
+      const second = yield* Effect.forkChild(run(), { startImmediately: true })
+      yield* TestClock.adjust("1 minute")
+
+      assert.deepStrictEqual([(yield* Fiber.join(first)).status, (yield* Fiber.join(second)).status], [
+        "success",
+        "cache_hit"
+      ])
+      assert.strictEqual(yield* calls, 1)
+    }).pipe(Effect.provide(Layer.provide(
+      Postures.runtime([posture("scout")], { scout: Script.each([Step.delay("5 seconds", Step.text("seen"))]) }),
+      Layer.succeed(ResultCache.ResultCache, { ...memory, get })
+    )))
+  })
+
   it.effect("are shared by equal calls at the same time, and by the calls of a model", () =>
     Effect.gen(function*() {
       const lead = yield* AgentBuilder.make("lead").withPostures().build()
