@@ -1,7 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { AgentBuilder, DelegateRuntime, PostureRegistry, ResultCache } from "@mandate/core"
 import { Script, ScriptedModel, Step } from "@mandate/testing"
-import { Effect, Fiber, Layer } from "effect"
+import { Effect, Fiber, Layer, Schema } from "effect"
+import * as Tool from "effect/ai/Tool"
+import * as Toolkit from "effect/ai/Toolkit"
 import { TestClock } from "effect/testing"
 import * as Postures from "../support/Postures.ts"
 import * as Trees from "../support/Trees.ts"
@@ -71,6 +73,38 @@ describe("results of equal calls", () => {
       Postures.runtime([posture("scout")], { scout: Script.each([Step.delay("5 seconds", Step.text("seen"))]) }),
       Layer.succeed(ResultCache.ResultCache, { ...memory, get })
     )))
+  })
+
+  it.effect("are of one tenant, whoever calls: code, a handler, a model", () => {
+    const ask = Toolkit.make(Tool.make("ask", { success: Schema.String }))
+    return Effect.gen(function*() {
+      const lead = yield* AgentBuilder.make("lead").withPostures().withTools(ask, {
+        // What the handler says is not its to say.
+        ask: () => Effect.map(Effect.orDie(run({ tenant: "globex" })), ({ status }) => status)
+      }).build()
+      const statuses = [
+        (yield* run()).status,
+        (yield* run({ tenant: "acme" })).status,
+        (yield* run({ tenant: "acme" })).status,
+        (yield* run()).status
+      ]
+      for (const tenant of ["acme", "initech"]) yield* lead.run("Go", { tenant })
+      yield* lead.run("Go")
+
+      assert.deepStrictEqual(statuses, ["success", "success", "cache_hit", "cache_hit"])
+      const model = yield* ScriptedModel.ScriptedModel
+      const heard = (yield* model.requestsOf("lead")).filter(({ call }) => call.step === 2)
+      assert.deepStrictEqual(heard.flatMap(({ request }) => Trees.outputs(request)), Array(3).fill("cache_hit"))
+      // One for each of: nobody, acme, initech.
+      assert.lengthOf(yield* model.requestsOf("scout"), 3)
+    }).pipe(Effect.provide(Postures.runtime([posture("scout")], {
+      lead: Script.each([
+        Step.calls(Step.call("delegate", { posture: "scout", task: "Look" })),
+        Step.calls(Step.call("ask")),
+        Step.text("done")
+      ]),
+      scout: Script.each([Step.text("seen")])
+    })))
   })
 
   it.effect("are shared by equal calls at the same time, and by the calls of a model", () =>

@@ -86,6 +86,23 @@ describe("withCache", () => {
       scout: reports
     }))))
 
+  it.effect("gives no tenant's report to another, nor to a call that has none", () =>
+    Effect.gen(function*() {
+      const agent = scout.withCache()
+      const [bound, lead] = [yield* agent.bind(), yield* AgentBuilder.make("lead").withSubagents([agent]).build()]
+      yield* bound.run({ topic: "x" })
+      for (const tenant of ["acme", "globex", "acme"]) yield* bound.run({ topic: "x" }, { tenant })
+      for (const tenant of ["acme", "initech", "initech"]) yield* lead.run("Go", { tenant })
+      yield* lead.run("Go")
+
+      // One for each of: nobody, acme, globex, initech.
+      const model = yield* ScriptedModel.ScriptedModel
+      assert.lengthOf(yield* model.requestsOf("scout"), 4)
+    }).pipe(Effect.provide(runtime({
+      lead: Script.each([Step.calls(Step.task("scout", { topic: "x" })), Step.text("done")]),
+      scout: reports
+    }))))
+
   it.effect("refuses what a run would refuse, whatever report an equal call gave", () =>
     Effect.gen(function*() {
       const bound = yield* scout.withCache().bind()
