@@ -45,13 +45,12 @@ export const parse = (text: string): Result.Result<FrontMatter, ReadonlyArray<Fo
   const header = ["", ...lines.slice(1, end)]
   const parsed = Yaml.parse(header.join("\n"))
   const quoted = Result.isFailure(parsed) ? withQuotes(header) : undefined
-  const fields = quoted === undefined ? parsed : Result.orElse(quoted.fields, () => parsed)
-  return Result.map(fields, (fields) => ({
-    fields,
-    body: lines.slice(end + 1).join("\n"),
-    bodyLine: end + 2,
-    warnings: quoted?.warnings ?? []
-  }))
+  const { fields, warnings } = quoted ?? { fields: parsed, warnings: [] }
+  return Result.mapBoth(fields, {
+    onSuccess: (fields) => ({ fields, body: lines.slice(end + 1).join("\n"), bodyLine: end + 2, warnings }),
+    // What is left when such values are taken: what else is wrong would hide behind the first of them.
+    onFailure: (found) => [...found, ...warnings]
+  })
 }
 
 const fence = /^---[ \t]*$/

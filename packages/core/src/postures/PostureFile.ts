@@ -54,7 +54,7 @@ export const parse = (file: string, name: string, text: string, known: Known): P
     onSuccess: (parts) => read(parts, stem, known),
     onFailure: (found) => ({ found, nameLine: undefined, posture: undefined })
   })
-  return { posture, nameLine, problems: found.map(inFile(file)) }
+  return { posture, nameLine, problems: [...found].sort(byLine).map(inFile(file)) }
 }
 
 interface Source {
@@ -85,9 +85,11 @@ const read = ({ body, fields: { lineOf, value }, warnings }: Source, stem: strin
   return {
     nameLine: lineOf("name"),
     posture: errors.length === 0 && Result.isSuccess(decoded) ? decoded.success : undefined,
-    found: found.sort((a, b) => (a.line ?? 0) - (b.line ?? 0))
+    found
   }
 }
+
+const byLine = (a: Found, b: Found): number => (a.line ?? 0) - (b.line ?? 0)
 
 const unknownTools = (
   { allowedTools }: Posture.Posture,

@@ -374,6 +374,22 @@ layer(node)("PostureFiles.load of bad input", (it) => {
       ])
     }))
 
+  it.effect("says what is wrong beside a text that is not in quotes, and not that text in its place", () =>
+    Effect.gen(function*() {
+      const description = "description: Use this when: a change is ready"
+      const quotes = "bad.md:2 description: Expected quotes around this text; it is taken as it stands"
+      const problemsAt = (...lines: ReadonlyArray<string>) => problemsOf(markdown([description, ...lines]), "bad.md")
+
+      assert.deepStrictEqual(yield* problemsAt("tools: Read", "tools: Write"), [
+        quotes,
+        "bad.md:4 tools: Expected each field once"
+      ])
+      assert.deepStrictEqual(yield* problemsAt("budget: !!map { maxTokens: 5 }"), [
+        quotes,
+        "bad.md:3 budget: Expected no tags"
+      ])
+    }))
+
   it.effect("keeps __proto__ as a plain name", () =>
     Effect.gen(function*() {
       const text = yaml("a", "__proto__: { polluted: true }", "constructor: 5", "toString:")
