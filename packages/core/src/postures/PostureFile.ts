@@ -114,6 +114,10 @@ const inSource = (field: string, message: string, given: Fields, bodyLine: numbe
   if (field.startsWith("allowedTools")) {
     return { field: field.replace("allowedTools", PostureFields.toolsField(given)), message }
   }
+  // Nobody finds a name in a file that has none.
+  if (field === "name" && given[field] === undefined) {
+    return { field, message: `${message} in the file's name, or a name in the file` }
+  }
   const [form, key = ""] = /^report\.(name|schema)/.exec(field) ?? []
   const isShort = form !== undefined && !(isFields(given["report"]) && Object.hasOwn(given["report"], key))
   return { field: isShort ? field.replace(form, "report") : field, message }

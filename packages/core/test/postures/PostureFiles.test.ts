@@ -177,11 +177,16 @@ layer(node)("PostureFiles.load", (it) => {
       const { names, problems } = yield* load({
         "writer.md": markdown(["description: Writes"]),
         "Reader.YAML": "description: Reads\ninstructions: You read.\nname:\n",
-        "two words.md": markdown(["description: Writes"])
+        "two words.md": markdown(["description: Writes"]),
+        "writer.agent.md": markdown(["name: writer.agent", "description: Writes"])
       })
 
       assert.deepStrictEqual(names, ["Reader", "writer"])
-      assert.deepStrictEqual(problems, ["two words.md name: Expected 1 to 52 of the characters a-z A-Z 0-9 _ -"])
+      const expected = "Expected 1 to 52 of the characters a-z A-Z 0-9 _ -"
+      assert.deepStrictEqual(problems, [
+        `two words.md name: ${expected} in the file's name, or a name in the file`,
+        `writer.agent.md:2 name: ${expected}`
+      ])
     }))
 
   it.effect("takes the default model for inherit", () =>
