@@ -7,6 +7,7 @@ import type * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Predicate from "effect/Predicate"
 import * as Queue from "effect/Queue"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
@@ -98,10 +99,12 @@ export const layer = (
     Effect.gen(function*() {
       const registry = make(ReportSchemas.make(options.schemas))
       const problems: Array<Posture.PostureProblem> = []
-      const names = new Set<string>()
+      const names = new Set<unknown>()
       for (const posture of postures) {
-        if (names.has(posture.name)) problems.push({ posture: posture.name, field: "name", message: taken })
-        names.add(posture.name)
+        // Code without types may give anything; what it is, `put` says.
+        const name: unknown = Predicate.hasProperty(posture, "name") ? posture.name : undefined
+        if (typeof name === "string" && names.has(name)) problems.push({ posture: name, field: "name", message: taken })
+        names.add(name)
         const result = yield* Effect.result(registry.put(posture))
         if (Result.isFailure(result)) problems.push(...result.failure.problems)
       }

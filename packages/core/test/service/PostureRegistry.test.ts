@@ -138,14 +138,20 @@ describe("PostureRegistry", () => {
         { ...input("a"), maxSteps: 0 },
         input("b"),
         { ...input("c"), report: "other" },
-        input("b", "Other")
+        input("b", "Other"),
+        ...JSON.parse("[null, 5, {}]")
       ])
       const error = yield* Effect.flip(Effect.scoped(Layer.build(layer)))
 
       assert.deepStrictEqual(error.problems.map(({ field, posture }) => `${posture} ${field}`), [
         "a maxSteps",
         "c report",
-        "b name"
+        "b name",
+        " ",
+        " ",
+        " name",
+        " description",
+        " instructions"
       ])
     }))
 })
