@@ -39,18 +39,26 @@ export const problems = (spec: AgentSpec, tools: ReadonlyArray<Tool.Any>): Reado
 ]
 
 /**
- * Breakpoints of a definition that name none of its tools.
+ * Breakpoints of a definition that name none of its tools: its own, and those
+ * of the catalog that it names, whether they are there by now or not. Where it
+ * takes the whole catalog, a name may be that of a tool to come.
  *
  * @category getters
  * @since 0.1.0
  */
-export const breakpoints = ({ breakpoints }: AgentSpec, tools: ReadonlyArray<string>): ReadonlyArray<Found> =>
-  breakpoints.flatMap((at) =>
+export const breakpoints = (
+  { breakpoints, catalogTools }: AgentSpec,
+  own: ReadonlyArray<string>
+): ReadonlyArray<Found> => {
+  if (catalogTools?.length === 0) return []
+  const tools = [...own, ...catalogTools ?? []]
+  return breakpoints.flatMap((at) =>
     typeof at !== "string" || tools.includes(at) ? [] : [{
       kind: "InvalidSetting" as const,
       message: `the breakpoint ${JSON.stringify(at)} names no tool; tools: ${tools.join(", ") || "none"}`
     }]
   )
+}
 
 const identity = ({ description, id, role }: AgentSpec): ReadonlyArray<Found> => [
   ...(isAgentId(id) ? [] : [{

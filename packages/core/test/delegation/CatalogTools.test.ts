@@ -170,6 +170,39 @@ describe.each(backings)("a run with tools of the catalog, in $name", ({ make }) 
     }))
 })
 
+describe.each(backings)("a breakpoint before a tool of the catalog, in $name", ({ make }) => {
+  const taken = [{ names: ["read"] }, { names: [] }]
+
+  it.effect.each(taken)("stops the run of an agent that takes $names", ({ names }) =>
+    Effect.gen(function*() {
+      const store = yield* make
+      yield* Effect.gen(function*() {
+        const agent = yield* AgentBuilder.make("clerk").withCatalogTools(names).withBreakpoints(["read"]).build()
+        const { status } = yield* agent.run("Go", { threadId: "t" })
+        assert.deepStrictEqual<unknown>(status._tag === "Suspended" && status.pending[0]?.id, "0.0:breakpoint0")
+        const last = yield* agent.resume("t", [Answer.proceed("0.0:breakpoint0")])
+
+        assert.deepStrictEqual(last.status, { _tag: "Completed", answer: "done" })
+        const requests = yield* Effect.flatMap(ScriptedModel.ScriptedModel, (model) => model.requests)
+        assert.deepStrictEqual(Trees.outputs(requests[1]!.request), ["read 1"])
+      }).pipe(Effect.provide(
+        Postures.runtime([], { clerk: [Step.calls(Step.call("read")), Step.text("done")] }, { store })
+      ))
+    }))
+
+  it.effect("is a problem of the definition where it names none that the agent takes", () =>
+    Effect.gen(function*() {
+      const store = yield* make
+      const { problems } = yield* Effect.flip(
+        AgentBuilder.make("clerk").withCatalogTools(["read"]).withBreakpoints(["reed", "read"]).build()
+      ).pipe(Effect.provide(Postures.runtime([], {}, { store })))
+
+      assert.deepStrictEqual(problems.map(({ message }) => message), [
+        "the breakpoint \"reed\" names no tool; tools: read"
+      ])
+    }))
+})
+
 describe.each(backings)("a tool that goes while a person decides about its call, in $name", ({ make }) => {
   const waiting = Script.optional([Step.calls(Step.call("pay", { euros: 1 })), Step.text("done")])
   const error = { error: { reason: "ToolRemoved", message: "The tool \"pay\" is not there any more" } }
