@@ -47,11 +47,13 @@ export interface PostureText {
  */
 export const read = (directory: string) =>
   readWhole(directory).pipe(
-    Effect.repeat({ until: (found) => found !== undefined, times: 3 }),
+    Effect.repeat({ until: (found) => found?.includes("Gone") === false, times: 3 }),
     Effect.filterOrFail(
       (found) => found !== undefined,
       () => new PostureDirectoryError({ directory, reason: "Unreadable" })
-    )
+    ),
+    // Where files come and go all the time, those that are gone by now are not there.
+    Effect.map((found) => found.filter((entry) => entry !== "Gone"))
   )
 
 /**
@@ -89,12 +91,12 @@ const unreadable = (directory: string) => (cause: PlatformError) =>
 
 const isMissing = (error: PlatformError): boolean => error.reason._tag === "NotFound"
 
-// What is gone by the time it is looked at is not there.
+// What is gone by the time it is looked at may be there under another name.
 const readEntry = (
   fs: FileSystem.FileSystem,
   file: string,
   name: string
-): Effect.Effect<PostureText | undefined> => {
+): Effect.Effect<PostureText | "Gone" | undefined> => {
   const entry = (text: Result.Result<string, Found>): PostureText => ({ file, name, text })
   const problem = (message: string, severity: Found["severity"] = "error") =>
     entry(Result.fail({ severity, field: "", message }))
@@ -115,7 +117,7 @@ const readEntry = (
       return Effect.match(fs.readLink(file), {
         onSuccess: () => problem("This link points nowhere"),
         // A name that is listed and not found was not decoded whole.
-        onFailure: () => name.includes("\ufffd") ? problem("Expected a name in UTF-8") : undefined
+        onFailure: () => name.includes("\ufffd") ? problem("Expected a name in UTF-8") : "Gone" as const
       })
     })
   )

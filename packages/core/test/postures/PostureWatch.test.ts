@@ -256,6 +256,41 @@ layer(node)("PostureFiles.layer on the clock", (it) => {
       assert.deepStrictEqual(yield* names, ["a", "b"])
     }))
 
+  it.effect("keeps the posture of a file that is renamed while the directory is read", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* directory({ "a.yaml": yaml("a"), "b.yaml": yaml("b") })
+      const { change, event, names, stage } = yield* started(folder)
+      yield* write(folder, "d.yaml", yaml("d"))
+      // It is listed by its old name, and by then has another one.
+      stage.between = Effect.orDie(Effect.suspend(() => {
+        stage.between = Effect.void
+        return fs.rename(`${folder}/b.yaml`, `${folder}/c.yaml`)
+      }))
+      yield* event()
+      yield* TestClock.adjust("250 millis")
+
+      assert.strictEqual(yield* change, "+ d 32")
+      assert.deepStrictEqual(yield* names, ["a", "b", "d"])
+    }))
+
+  it.effect("takes what it found where files come and go as fast as it reads", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* directory({ "a.yaml": yaml("a"), "b0.yaml": yaml("b") })
+      const { change, event, names, stage } = yield* started(folder)
+      yield* write(folder, "d.yaml", yaml("d"))
+      let renames = 0
+      stage.between = Effect.orDie(
+        Effect.suspend(() => fs.rename(`${folder}/b${renames}.yaml`, `${folder}/b${++renames}.yaml`))
+      )
+      yield* event()
+      yield* TestClock.adjust("250 millis")
+
+      assert.strictEqual(yield* change, "+ d 32")
+      assert.deepStrictEqual(yield* names, ["a", "d"])
+    }))
+
   it.effect("removes the posture of a file that became a directory", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
