@@ -75,6 +75,26 @@ describe("results of equal calls", () => {
     )))
   })
 
+  it.effect("are not waited for by a model where they may be partial: no half of one gets to it", () => {
+    const limits = { maxTokens: 10 }
+    return Effect.gen(function*() {
+      const lead = yield* AgentBuilder.make("lead").withPostures().build()
+      const code = yield* Effect.forkChild(run({ overrides: limits }), { startImmediately: true })
+      const led = yield* Effect.forkChild(lead.run("Go"), { startImmediately: true })
+      yield* TestClock.adjust("10 seconds")
+
+      assert.deepInclude(yield* Fiber.join(code), { status: "partial", result: "Half of it" })
+      assert.strictEqual((yield* Fiber.join(led)).status._tag, "Completed")
+      const model = yield* ScriptedModel.ScriptedModel
+      const [, heard] = yield* model.requestsOf("lead")
+      assert.deepStrictEqual(Trees.reasons(heard!.request), ["BudgetExceeded"])
+      assert.lengthOf(yield* model.requestsOf("scout"), 2)
+    }).pipe(Effect.provide(Postures.runtime([posture("scout")], {
+      lead: [Step.calls(Step.call("delegate", { posture: "scout", task: "Look", ...limits })), Step.text("done")],
+      scout: Script.each([Step.delay("5 seconds", Step.calls("Half of it", Step.call("read")))])
+    })))
+  })
+
   it.effect("are of one tenant, whoever calls: code, a handler, a model", () => {
     const ask = Toolkit.make(Tool.make("ask", { success: Schema.String }))
     return Effect.gen(function*() {
