@@ -184,6 +184,20 @@ describe("results of postures", () => {
     })))
   })
 
+  it.effect("P5 are not of an answer that crossed a model's limit: it is read, and kept for nobody", () =>
+    Effect.gen(function*() {
+      const agent = yield* AgentBuilder.make("lead").withPostures().build()
+      yield* agent.run("Go", { threadId: "t" })
+
+      const [, after] = yield* Effect.flatMap(ScriptedModel.ScriptedModel, (model) => model.requestsOf("lead"))
+      assert.deepStrictEqual(Trees.outputs(after!.request), [{ report: "seen" }])
+      assert.deepStrictEqual(Sessions.ends(yield* Trees.durableEvents("t")), ["partial"])
+      assert.strictEqual((yield* call()).status, "success")
+    }).pipe(Effect.provide(Postures.runtime([posture("scout")], {
+      lead: [Step.calls(Step.delegate({ posture: "scout", task: "Look", maxTokens: 10 })), Step.text("done")],
+      scout: seen
+    }))))
+
   it.effect("P5 that are larger than the caller may read are its error, and are found all the same", () =>
     Effect.gen(function*() {
       yield* call()
