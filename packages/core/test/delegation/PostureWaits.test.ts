@@ -1,8 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Answer, DelegateRuntime, type Posture } from "@mandate/core"
+import { Answer, AtMostOnce, DelegateRuntime, type Posture, ToolCatalog } from "@mandate/core"
 import { type Script, ScriptedModel, Step } from "@mandate/testing"
-import { Effect } from "effect"
+import { Effect, Fiber, Schema } from "effect"
+import * as Tool from "effect/ai/Tool"
+import * as Toolkit from "effect/ai/Toolkit"
 import { backings } from "../support/Backings.ts"
+import * as CrashingStore from "../support/CrashingStore.ts"
 import * as PostureLives from "../support/PostureLives.ts"
 import * as Postures from "../support/Postures.ts"
 import * as Trees from "../support/Trees.ts"
@@ -108,4 +111,44 @@ describe.each(backings)("the budget of a posture's run that waits for a person, 
         assert.deepStrictEqual(Trees.reasons(heard!.request), [told])
       })
   )
+})
+
+describe.each(backings)("a tool of the catalog that must not run twice, in $name", ({ make, pass }) => {
+  it.effect("waits for a person after a crash in its call", () =>
+    Effect.gen(function*() {
+      const Send = Tool.make("send", { success: Schema.String }).annotate(AtMostOnce, true)
+      let sent = 0
+      const sending = ToolCatalog.add(Toolkit.make(Send), {
+        send: () => Effect.andThen(Effect.sync(() => ++sent), Effect.never)
+      })
+      const store = yield* make
+      const first = CrashingStore.crashing(store, Number.POSITIVE_INFINITY)
+      const model = yield* ScriptedModel.make({ sender: [Step.calls(Step.call("send")), Step.text("done")] })
+      const postures = [posture("sender", { allowedTools: ["send"] })]
+      const dying = yield* Effect.forkChild(
+        sending.pipe(
+          // Nobody interrupts the call: it would be a cancel, and dead processes do not say goodbye.
+          Effect.andThen(Effect.forkDetach(DelegateRuntime.run({ posture: "sender", task: "Send" }))),
+          Effect.andThen(Effect.never),
+          Effect.provide(PostureLives.process(first.store, "first", model, postures))
+        ),
+        { startImmediately: true }
+      )
+      yield* pass("1 minute")
+      first.kill()
+      yield* Fiber.interrupt(dying)
+      const [waiting, last] = yield* Effect.gen(function*() {
+        yield* sending
+        const recovering = yield* Effect.forkChild(DelegateRuntime.recover("thread-1"), { startImmediately: true })
+        yield* pass("2 minutes")
+        const waiting = yield* Fiber.join(recovering)
+        const answer = Answer.replyUnknown("0.0:uncertain0", "sent by hand")
+        return [waiting, yield* DelegateRuntime.resume("thread-1", [answer])] as const
+      }).pipe(Effect.provide(PostureLives.process(store, "second", model, postures)))
+
+      assert.strictEqual(waiting.status, "suspended")
+      assert.deepInclude(last, { status: "success", result: "done", toolCallsUsed: 1 })
+      assert.strictEqual(sent, 1)
+      assert.deepStrictEqual(Trees.outputs((yield* model.requests).at(-1)!.request), ["sent by hand"])
+    }))
 })
