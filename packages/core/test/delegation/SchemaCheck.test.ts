@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AgentBuilder, Mandate, ModelRegistry, TypedAgent } from "@mandate/core"
-import { ScriptedModel } from "@mandate/testing"
+import { AgentBuilder, Mandate, ModelRegistry, ToolCatalog, TypedAgent } from "@mandate/core"
+import { ScriptedModel, Step } from "@mandate/testing"
 import { Effect, Layer, Schema } from "effect"
 import * as Tool from "effect/ai/Tool"
 import * as Toolkit from "effect/ai/Toolkit"
@@ -9,22 +9,28 @@ const Odd = Schema.Struct({ odd: Schema.String })
 const Even = Schema.Struct({ even: Schema.String })
 const Count = Tool.make("count", { parameters: Odd, success: Schema.String })
 const Loose = Tool.make("loose", { parameters: Odd, success: Schema.String }).annotate(Tool.Strict, false)
+const Plain = Tool.make("plain", { parameters: Even, success: Schema.String })
 
-/** A model that takes no schema with a key `odd`. */
+/** A registry of one model, which takes no schema with a key `odd`. */
+const registryOf = (
+  { client }: ScriptedModel.ScriptedModel["Service"],
+  structuredAnswers: boolean
+): ModelRegistry.ModelRegistry["Service"] => ({
+  get: () =>
+    Effect.succeed({
+      ...client,
+      structuredAnswers,
+      modelId: "picky",
+      refusesSchema: (schema: object) => JSON.stringify(schema).includes("odd") ? "is odd" : undefined
+    })
+})
+
 const picky = (structuredAnswers: boolean) =>
   Layer.merge(
     Mandate.layerMemory,
     Layer.effect(
       ModelRegistry.ModelRegistry,
-      Effect.map(ScriptedModel.make({}), ({ client }) => ({
-        get: () =>
-          Effect.succeed({
-            ...client,
-            structuredAnswers,
-            modelId: "picky",
-            refusesSchema: (schema: object) => JSON.stringify(schema).includes("odd") ? "is odd" : undefined
-          })
-      }))
+      Effect.map(ScriptedModel.make({}), (model) => registryOf(model, structuredAnswers))
     )
   )
 
@@ -58,4 +64,25 @@ describe("Schemas that a model refuses", () => {
         .withTools(Toolkit.make(Loose), { loose: () => Effect.succeed("") })
       assert.isDefined(yield* lead.build())
     }).pipe(Effect.provide(picky(false)), Effect.scoped))
+
+  it.effect("of a tool of the catalog leaves that tool out of a run, which has the others", () =>
+    Effect.gen(function*() {
+      const model = yield* ScriptedModel.make({ lead: [Step.text("done")] })
+      yield* Effect.gen(function*() {
+        yield* ToolCatalog.add(Toolkit.make(Count, Loose, Plain), {
+          count: () => Effect.succeed(""),
+          loose: () => Effect.succeed(""),
+          plain: () => Effect.succeed("")
+        })
+        const lead = yield* AgentBuilder.make("lead").withCatalogTools(["count", "loose", "plain"]).build()
+        yield* lead.run("Go")
+      }).pipe(Effect.provide([
+        Mandate.layerMemory,
+        ToolCatalog.layer,
+        Layer.succeed(ModelRegistry.ModelRegistry, registryOf(model, false))
+      ]))
+
+      const [request] = yield* model.requests
+      assert.deepStrictEqual(request?.request.tools.map(({ name }) => name), ["loose", "plain"])
+    }))
 })
