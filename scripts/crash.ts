@@ -7,11 +7,12 @@
  * `--within 17` and `--seed 42`. A seed stands for a share of the story's duration, so its time is about the same again.
  */
 import { Effect } from "effect"
-import { parseArgs } from "node:util"
 import * as Campaign from "../packages/core/test/support/crash/Campaign.ts"
+import { readArguments, wholeNumber } from "./lib/arguments.ts"
 import { report } from "./lib/report.ts"
 
-const { values } = parseArgs({
+const usage = "npm run test:crash -- [--write N[+M]]... [--within N]... [--seed SEED]..."
+const { values } = readArguments(usage, {
   options: {
     write: { type: "string", multiple: true, default: [] },
     within: { type: "string", multiple: true, default: [] },
@@ -22,10 +23,14 @@ const { values } = parseArgs({
 const chosen: ReadonlyArray<Campaign.KillPoint> = [
   ...values.write.map((write): Campaign.KillPoint => {
     const [n, again] = write.split("+")
-    return { _tag: "Write", n: Number(n), ...(again === undefined ? {} : { again: Number(again) }) }
+    return {
+      _tag: "Write",
+      n: wholeNumber("--write", n ?? "", 1, usage),
+      ...(again === undefined ? {} : { again: wholeNumber("--write", again, 1, usage) })
+    }
   }),
-  ...values.within.map((n): Campaign.KillPoint => ({ _tag: "Within", n: Number(n) })),
-  ...values.seed.map((seed): Campaign.KillPoint => ({ _tag: "Seed", seed: Number(seed) }))
+  ...values.within.map((n): Campaign.KillPoint => ({ _tag: "Within", n: wholeNumber("--within", n, 1, usage) })),
+  ...values.seed.map((seed): Campaign.KillPoint => ({ _tag: "Seed", seed: wholeNumber("--seed", seed, 0, usage) }))
 ]
 
 const program = Effect.gen(function*() {

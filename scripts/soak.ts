@@ -5,21 +5,20 @@
  * mix of 100 cases or more is too thin.
  */
 import { Effect } from "effect"
-import { parseArgs } from "node:util"
 import * as Mix from "../packages/core/test/support/soak/Mix.ts"
 import * as Soak from "../packages/core/test/support/soak/Soak.ts"
 import * as Story from "../packages/core/test/support/soak/Story.ts"
+import { readArguments, wholeNumber } from "./lib/arguments.ts"
 
-const { positionals, values } = parseArgs({
+const usage = "npm run test:soak -- [N] [--from SEED], or npm run test:soak -- --seed SEED"
+const { positionals, values } = readArguments(usage, {
   allowPositionals: true,
   options: { seed: { type: "string" }, from: { type: "string", default: "1" } }
 })
-const count = values.seed === undefined ? Number(positionals[0] ?? "500") : 1
-const from = Number(values.seed ?? values.from)
-if (!Number.isSafeInteger(count) || count < 1 || !Number.isSafeInteger(from)) {
-  console.error("usage: npm run test:soak -- [N] [--from SEED], or npm run test:soak -- --seed SEED")
-  process.exit(2)
-}
+const count = values.seed === undefined ? wholeNumber("N", positionals[0] ?? "500", 1, usage) : 1
+const from = values.seed === undefined
+  ? wholeNumber("--from", values.from, 0, usage)
+  : wholeNumber("--seed", values.seed, 0, usage)
 
 const started = performance.now()
 const progress = () =>

@@ -10,11 +10,12 @@
  */
 import { spawnSync } from "node:child_process"
 import { fileURLToPath } from "node:url"
-import { parseArgs } from "node:util"
+import { misused, readArguments } from "../lib/arguments.ts"
 import { type Case, cycle, retention, runsPerThread, type Sample, sample, stores, threads, ways } from "./flatCase.ts"
 import { job } from "./job.ts"
 
-const { values } = parseArgs({
+const usage = "npm run bench:flat -- [--json] [--runs FEW,MANY]"
+const { values } = readArguments(usage, {
   options: { json: { type: "boolean" }, runs: { type: "string", default: "2000,20000" }, case: { type: "string" } }
 })
 const runs = values.runs.split(",").map(Number)
@@ -23,8 +24,7 @@ if (
   few === undefined || many === undefined || runs.length !== 2 || few >= many ||
   !runs.every((count) => Number.isSafeInteger(count) && count > 0 && count % cycle === 0)
 ) {
-  console.error(`--runs takes two multiples of ${cycle}, the smaller first, not ${values.runs}`)
-  process.exit(2)
+  misused(`--runs takes two multiples of ${cycle}, the smaller first, not "${values.runs}"`, usage)
 }
 const limitPercent = 10
 

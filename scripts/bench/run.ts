@@ -9,7 +9,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs"
 import { createRequire } from "node:module"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { parseArgs } from "node:util"
+import { readArguments, wholeNumber } from "../lib/arguments.ts"
 import * as aiSdk from "./aiSdk.ts"
 import { answer, job, noCounts, type Side } from "./job.ts"
 import * as mandate from "./mandate.ts"
@@ -17,12 +17,11 @@ import * as mandate from "./mandate.ts"
 // The AI SDK prints a hint on each warning of a model; the mock gives none worth reading.
 Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false })
 
-const { values } = parseArgs({ options: { json: { type: "boolean" }, runs: { type: "string", default: "500" } } })
-const runs = Number(values.runs)
-if (!Number.isSafeInteger(runs) || runs < 1) {
-  console.error(`--runs takes a positive whole number, not ${values.runs}`)
-  process.exit(2)
-}
+const usage = "npm run bench -- [--json] [--runs N]"
+const { values } = readArguments(usage, {
+  options: { json: { type: "boolean" }, runs: { type: "string", default: "500" } }
+})
+const runs = wholeNumber("--runs", values.runs, 1, usage)
 const repetitions = 5
 const warmUp = Math.min(runs, 100)
 
