@@ -118,7 +118,7 @@ const describe = (reason: RunErrorReason): string => {
     case "InvalidAnswer":
       return `The answer to "${reason.id}" is not valid: ${reason.issues.join("; ")}`
     case "InvalidInput":
-      return `The ${reason.field} is not valid: ${reason.issues.join("; ")}`
+      return `The ${reason.field} ${reason.field === "answers" ? "are" : "is"} not valid: ${reason.issues.join("; ")}`
     case "AgentChanged":
       return `The run of the thread "${reason.threadId}" was started by another shape of the agent: ${
         reason.differences.join("; ")

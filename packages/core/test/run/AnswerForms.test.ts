@@ -59,6 +59,7 @@ describe.each(backings)("answers that come as JSON, in $name", (backing) => {
         assert.include(["InvalidAnswer", "InvalidInput"], reason?._tag)
         const issues = reason !== undefined && "issues" in reason ? reason.issues : []
         assert.isTrue(issues[0]?.startsWith(`${field}: `), issues[0])
+        assert.match(refused.message, /^(The answer to "\S+" is|The answers are) not valid: /)
         assert.deepStrictEqual([yield* store.load("t#0"), yield* store.events("t", 0)], before)
         const mended = yield* resume([Answer.reject(approval, "no"), Answer.replyUnknown(question, null)])
         assert.deepStrictEqual(mended.status, { _tag: "Completed", answer: "done" })
