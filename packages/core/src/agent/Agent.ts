@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import type { BoundSpec } from "../delegation/BoundSpec.ts"
 import * as Runs from "../delegation/Runs.ts"
 import * as Standing from "../delegation/Standing.ts"
+import * as RunFailure from "../run/RunFailure.ts"
 import type { RunError } from "../values/RunError.ts"
 import type { RunResult, RunStatus } from "../values/RunResult.ts"
 
@@ -34,6 +35,10 @@ export const make = <O>(spec: BoundSpec): Agent<O> =>
   Runs.make<string, RunResult<O>, O>(
     spec,
     (input) => {
+      // A body that somebody posted has any type, whatever the types here say.
+      if (typeof input !== "string") {
+        return RunFailure.fail({ _tag: "InvalidInput", field: "input", issues: ["it is not a text"] })
+      }
       const prompt = spec.prompt(input, "")
       return Effect.succeed({ json: JSON.stringify(prompt), prompt })
     },

@@ -5,6 +5,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as Pending from "../loop/Pending.ts"
 import * as RunFailure from "../run/RunFailure.ts"
@@ -12,10 +13,9 @@ import * as WatchRun from "../run/WatchRun.ts"
 import { Mandate } from "../service/Mandate.ts"
 import type { RunRow } from "../service/RunRow.ts"
 import * as Bound from "../values/Bound.ts"
-import * as Ids from "../values/Ids.ts"
 import type { RunError } from "../values/RunError.ts"
 import type { RunEvent } from "../values/RunEvent.ts"
-import type { RunState } from "../values/RunOutcome.ts"
+import { RunState } from "../values/RunOutcome.ts"
 import * as Summaries from "./Summaries.ts"
 import type { RunSummary, ThreadSummary, WaitingInterrupt } from "./Summaries.ts"
 
@@ -91,6 +91,10 @@ export const list = Effect.fnUntraced(function*(
   const issues = [
     ...Bound.problem("limit", limit),
     ...(limit > maxLimit ? [`limit must be at most ${maxLimit}, not ${limit}`] : []),
+    // A state that there is not would list nothing, as if all were well.
+    ...(filter.states === undefined || isStates(filter.states)
+      ? []
+      : [`states must be a list of ${RunState.literals.join(", ")}, not ${JSON.stringify(filter.states)}`]),
     ...(Number.isNaN(filter.stoppedBefore) ? ["stoppedBefore must be a number of milliseconds, not NaN"] : [])
   ]
   if (issues.length > 0) return yield* RunFailure.fail({ _tag: "InvalidInput", field: "filter", issues })
@@ -157,7 +161,7 @@ export const pending = (
 export const runs = Effect.fnUntraced(function*(
   threadId: string
 ): Effect.fn.Return<ReadonlyArray<RunSummary>, RunError, Mandate> {
-  if (Ids.isChildThread(threadId)) return yield* RunFailure.fail({ _tag: "ChildThread", threadId })
+  yield* RunFailure.rootOnly(threadId)
   const { store } = yield* Mandate
   const read = RunFailure.fromStore(threadId)
   const rows = yield* read(store.thread(threadId))
@@ -205,12 +209,16 @@ export const events = (
   threadId: string,
   { after = 0 }: { readonly after?: number } = {}
 ): Stream.Stream<RunEvent, RunError, Mandate> => {
-  if (Ids.isChildThread(threadId)) return Stream.fromEffect(RunFailure.fail({ _tag: "ChildThread", threadId }))
   if (!Number.isSafeInteger(after) || after < 0) {
     const issues = [`it must be a whole number from 0 on, not ${after}`]
     return Stream.fromEffect(RunFailure.fail({ _tag: "InvalidInput", field: "after", issues }))
   }
-  return Stream.unwrap(Effect.map(Mandate, (runtime) => WatchRun.thread(runtime, threadId, after)))
+  return Stream.unwrap(
+    Effect.map(
+      Effect.andThen(RunFailure.rootOnly(threadId), Mandate),
+      (runtime) => WatchRun.thread(runtime, threadId, after)
+    )
+  )
 }
 
 const waitingOn = Effect.fnUntraced(
@@ -234,5 +242,6 @@ const waitingOn = Effect.fnUntraced(
   )
 )
 
+const isStates = Schema.is(Schema.Array(RunState))
 const defaultLimit = 100
 const maxLimit = 1000

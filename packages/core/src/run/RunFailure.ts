@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { CorruptRow } from "../service/CorruptRow.ts"
 import { Fenced, StoreError } from "../service/RunStore.ts"
+import * as Ids from "../values/Ids.ts"
 import { RunError, type RunErrorReason } from "../values/RunError.ts"
 import type { Failure } from "../values/RunOutcome.ts"
 
@@ -17,6 +18,20 @@ import type { Failure } from "../values/RunOutcome.ts"
  * @since 0.1.0
  */
 export const fail = (reason: RunErrorReason): Effect.Effect<never, RunError> => Effect.fail(new RunError({ reason }))
+
+/**
+ * Fails with `ChildThread` for the thread of a child, and with `InvalidInput` for
+ * what is no text, as an id that came from outside may be.
+ *
+ * @category running
+ * @since 0.1.0
+ */
+export const rootOnly = (threadId: unknown): Effect.Effect<void, RunError> => {
+  if (typeof threadId !== "string") {
+    return fail({ _tag: "InvalidInput", field: "thread id", issues: ["it is not a text"] })
+  }
+  return Ids.isChildThread(threadId) ? fail({ _tag: "ChildThread", threadId }) : Effect.void
+}
 
 /**
  * The reason that a failed run gives its caller.

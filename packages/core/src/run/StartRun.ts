@@ -67,14 +67,14 @@ export const threadOf = (
 ): Effect.Effect<Ids.ThreadId, RunError> => {
   const threadId = config?.threadId
   if (threadId === undefined) return Effect.map(runtime.newThreadId, (id) => id as Ids.ThreadId)
-  if (Ids.isChildThread(threadId)) return RunFailure.fail({ _tag: "ChildThread", threadId })
-  return isApplicationThreadId(threadId)
+  const valid = isApplicationThreadId(threadId)
     ? Effect.succeed(threadId as string as Ids.ThreadId)
     : RunFailure.fail({
       _tag: "InvalidInput",
       field: "thread id",
       issues: ["it must be 1 to 128 of the characters a-z A-Z 0-9 _ . : -"]
     })
+  return Effect.andThen(RunFailure.rootOnly(threadId), valid)
 }
 
 /**

@@ -8,7 +8,6 @@ import * as OpenRun from "../loop/OpenRun.ts"
 import * as Shape from "../loop/Shape.ts"
 import type { Mandate } from "../service/Mandate.ts"
 import type { RunRow } from "../service/RunRow.ts"
-import * as Ids from "../values/Ids.ts"
 import type { RunError } from "../values/RunError.ts"
 import * as RunFailure from "./RunFailure.ts"
 import type { Runnable } from "./Runnable.ts"
@@ -53,7 +52,7 @@ export const lastRun = Effect.fnUntraced(function*(
   runtime: Mandate["Service"],
   threadId: string
 ): Effect.fn.Return<RunRow, RunError> {
-  if (Ids.isChildThread(threadId)) return yield* RunFailure.fail({ _tag: "ChildThread", threadId })
+  yield* RunFailure.rootOnly(threadId)
   const rows = yield* RunFailure.fromStore(threadId)(runtime.store.thread(threadId))
   const last = rows[rows.length - 1]
   if (last === undefined) return yield* RunFailure.fail({ _tag: "UnknownThread", threadId })
@@ -87,7 +86,7 @@ export const forget = Effect.fnUntraced(function*(
   runtime: Mandate["Service"],
   threadId: string
 ): Effect.fn.Return<void, RunError> {
-  if (Ids.isChildThread(threadId)) return yield* RunFailure.fail({ _tag: "ChildThread", threadId })
+  yield* RunFailure.rootOnly(threadId)
   const rows = yield* RunFailure.fromStore(threadId)(runtime.store.thread(threadId))
   const last = rows[rows.length - 1]
   if (last === undefined) return

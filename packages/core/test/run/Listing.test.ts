@@ -210,7 +210,9 @@ describe.each(backings)("threads, in $name", ({ make }) => {
         Threads.runs("t#0/0.0"),
         Threads.list({ limit: 0 }),
         Threads.list({ limit: 1001 }),
-        Threads.list({ limit: Number.NaN })
+        Threads.list({ limit: Number.NaN }),
+        Threads.list({ states: ["Settled", "suspended" as "Suspended"] }),
+        Threads.list({ states: "Settled" as unknown as [] })
       ], (effect) =>
         Effect.map(Effect.flip(next<unknown, { readonly message: string }>(effect)), (error) => error.message))
 
@@ -219,7 +221,9 @@ describe.each(backings)("threads, in $name", ({ make }) => {
         "The thread \"t#0/0.0\" belongs to a child; use the thread of its root",
         "The filter is not valid: limit must be a positive whole number, not 0",
         "The filter is not valid: limit must be at most 1000, not 1001",
-        "The filter is not valid: limit must be a positive whole number, not NaN"
+        "The filter is not valid: limit must be a positive whole number, not NaN",
+        "The filter is not valid: states must be a list of Running, Suspended, Failed, Settled, not [\"Settled\",\"suspended\"]",
+        "The filter is not valid: states must be a list of Running, Suspended, Failed, Settled, not \"Settled\""
       ])
     }))
 })

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AgentBuilder, TypedAgent } from "@mandate/core"
+import { AgentBuilder, Answer, type Mandate, type RunError, Threads, TypedAgent } from "@mandate/core"
 import { Script, ScriptedModel, Step } from "@mandate/testing"
 import { Effect, Schema, Stream } from "effect"
 import * as Trees from "../support/Trees.ts"
@@ -47,6 +47,29 @@ describe("thread ids", () => {
         const model = yield* ScriptedModel.ScriptedModel
         assert.strictEqual(yield* model.calls, 0)
       }).pipe(Effect.provide(Trees.runtime(scripts)))
+  )
+
+  it.effect.each<unknown>([undefined, null, 7, ["t"]])(
+    "that are no text are refused by every verb: %j",
+    (id) =>
+      Effect.gen(function*() {
+        const agent = yield* clerk.build()
+        const threadId = id as string
+        const errors = yield* Effect.forEach([
+          // Without one a run gets a thread of its own.
+          ...(id === undefined ? [] : [agent.run("Go", { threadId })]),
+          agent.resume(threadId, [Answer.approve("0.0:approval0")]),
+          agent.recover(threadId),
+          agent.cancel(threadId),
+          agent.status(threadId),
+          agent.history(threadId),
+          agent.forget(threadId),
+          Threads.runs(threadId),
+          Stream.runDrain(Threads.events(threadId))
+        ], (verb) => Effect.flip(Effect.asVoid<unknown, RunError.RunError, Mandate.Mandate>(verb)))
+
+        for (const error of errors) assert.strictEqual(error.message, "The thread id is not valid: it is not a text")
+      }).pipe(Effect.provide(Trees.runtime({})))
   )
 
   it.effect("a child's thread is no place to run on or to recover", () =>
@@ -118,6 +141,22 @@ describe("a thread made for a run", () => {
 })
 
 describe("an input that is not valid", () => {
+  it.effect.each<unknown>([undefined, null, 7, { text: "Go" }])(
+    "is refused where the text for an agent is %j",
+    (input) =>
+      Effect.gen(function*() {
+        const agent = yield* AgentBuilder.make("clerk").build()
+        const errors = yield* Effect.forEach([
+          agent.run(input as string, { threadId: "t" }),
+          agent.start(input as string, { threadId: "t" }),
+          Stream.runDrain(agent.stream(input as string, { threadId: "t" }))
+        ], (effect) => Effect.flip(Effect.asVoid(effect)))
+
+        for (const error of errors) assert.strictEqual(error.message, "The input is not valid: it is not a text")
+        assert.deepStrictEqual(yield* Threads.list(), [])
+      }).pipe(Effect.provide(Trees.runtime({})))
+  )
+
   it.effect("is refused by its field before anything is stored", () =>
     Effect.gen(function*() {
       const agent = yield* clerk.build()
