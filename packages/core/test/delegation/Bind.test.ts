@@ -31,6 +31,8 @@ const withTools = (...names: ReadonlyArray<string>) =>
 
 const texts = (...ids: ReadonlyArray<string>) => ids.map((id) => TypedAgent.text(id, { description: "Works" }))
 
+const notEffects = "is not made with Schema of effect; schemas of Zod and others can be those of tools only"
+
 describe("binding a family", () => {
   it.effect("reports every problem of every agent in one error", () =>
     Effect.gen(function*() {
@@ -76,6 +78,20 @@ describe("binding a family", () => {
         ["parent > child > grand child", "UnsupportedSchema"]
       ])
       for (const { message } of error.problems) assert.include(error.message, message)
+    }))
+
+  it.effect("says which schemas are none of Effect's, of every agent", () =>
+    Effect.gen(function*() {
+      const zod = { _zod: {}, parse: () => ({}) } as unknown as Schema.Codec<string>
+      const child = TypedAgent.make("child", { description: "Works", input: zod, report: Schema.String })
+
+      const parent = AgentBuilder.make("parent").withSubagents([child]).withOutput(zod)
+      const error = yield* Effect.flip(Effect.provide(parent.build(), runtime))
+
+      assert.deepStrictEqual(error.problems, [
+        { agent: "parent", kind: "UnsupportedSchema", message: `the schema of the report ${notEffects}` },
+        { agent: "parent > child", kind: "UnsupportedSchema", message: `the schema of the input ${notEffects}` }
+      ])
     }))
 
   it.effect("binds a definition that is reached on two ways once, and builds its handlers once", () =>
