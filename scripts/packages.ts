@@ -107,6 +107,10 @@ const steps: ReadonlyArray<readonly [string, () => ReadonlyArray<string> | Promi
     const failures = failuresOf(compile(app, "NodeNext", ["readme.ts", ...programs.compiled]))
     return [...failures, ...runExample("NodeNext/readme.js")]
   }],
+  ["shows unions by their names", () => {
+    const declarations = readFileSync(join(app, "NodeNext/inferred.d.ts"), "utf8")
+    return declarations.includes("_tag") ? [`inferred.d.ts spells a union out:\n${declarations}`] : []
+  }],
   ["compiles under bundler and prints what README.md shows", () => {
     const failures = failuresOf(compile(app, "bundler", ["readme.ts", ...programs.compiled]))
     return [...failures, ...runExample("bundler/readme.js")]

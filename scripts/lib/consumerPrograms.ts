@@ -22,16 +22,25 @@ declare module "json-schema" {
   export type JSONSchema7Definition = JSONSchema7 | boolean
 }
 `,
-  // Types that nobody wrote down: their declarations need names for what they are made of.
+  // Types that nobody wrote down: their declarations need names for what they are made of, and editors show those.
   "inferred.ts": `
-import { AgentBuilder, DelegateRuntime, Threads, TypedAgent } from "@mandate/core"
+import { AgentBuilder, DelegateRuntime, PostureRegistry, Threads, TypedAgent } from "@mandate/core"
 import { MandateSqlite } from "@mandate/core/sqlite"
 import { Script, ScriptedModel, StrictProvider } from "@mandate/testing"
-import { Effect, Schema } from "effect"
+import { Effect, Schema, Stream } from "effect"
 const scribe = TypedAgent.make("scribe", { description: "Writes", input: Schema.String, report: Schema.String })
 export const bound = scribe.bind()
 export const agent = AgentBuilder.make("editor").withSubagents([scribe]).build()
 export const run = Effect.flatMap(agent, (editor) => editor.run("Write"))
+export const streamed = Effect.map(agent, (editor) => editor.stream("Write"))
+export const followed = Threads.events("t")
+export const changes = Stream.unwrap(Effect.map(PostureRegistry.PostureRegistry, (registry) => registry.changes))
+export const said = Effect.flatMap(agent, (editor) => editor.history("t")).pipe(
+  Effect.map((runs) => runs.map(({ messages }) => messages))
+)
+export const why = Effect.flatMap(bound, (one) => one.run("Ebb")).pipe(
+  Effect.map((outcome) => outcome._tag === "NotReported" ? outcome.failure : undefined)
+)
 export const waiting = Threads.pending()
 export const delegated = DelegateRuntime.run({ posture: "reviewer", task: "Review" })
 export const runtime = MandateSqlite.layer({ filename: "runs.db" })

@@ -7,6 +7,7 @@
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { Json } from "./Json.ts"
+import type { Named } from "./Named.ts"
 import * as SchemaIssues from "./SchemaIssues.ts"
 
 /**
@@ -39,7 +40,7 @@ export const Answer = Schema.TaggedUnion({
  * @category models
  * @since 0.1.0
  */
-export type Answer = typeof Answer.Type
+export type Answer = Named<typeof Answer.Type>
 
 /**
  * Lets a call run as it was shown.

@@ -6,6 +6,7 @@
 import * as Schema from "effect/Schema"
 import { Limit } from "./Budget.ts"
 import { ModelErrorReason } from "./ModelError.ts"
+import type { Named } from "./Named.ts"
 
 /**
  * Schema for the failures of a child.
@@ -45,7 +46,7 @@ export const ChildFailure = Schema.TaggedUnion({
  * @category models
  * @since 0.1.0
  */
-export type ChildFailure = typeof ChildFailure.Type
+export type ChildFailure = Named<typeof ChildFailure.Type>
 
 /**
  * What a failure does to the parent: it becomes a tool error that the parent's

@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
+import type { Named } from "./Named.ts"
 
 /**
  * Schema for the reasons a call is refused. Nothing was started then, and there
@@ -39,7 +40,7 @@ export const DelegateErrorReason = Schema.TaggedUnion({
  * @category models
  * @since 0.1.0
  */
-export type DelegateErrorReason = typeof DelegateErrorReason.Type
+export type DelegateErrorReason = Named<typeof DelegateErrorReason.Type>
 
 /**
  * A call of a posture was refused.

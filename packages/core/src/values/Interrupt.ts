@@ -6,6 +6,7 @@
 import * as Schema from "effect/Schema"
 import { ChildRun } from "./ChildRun.ts"
 import { CompositeId } from "./Ids.ts"
+import type { Named } from "./Named.ts"
 
 /**
  * Schema for what a person is asked.
@@ -33,7 +34,7 @@ export const InterruptRequest = Schema.TaggedUnion({
  * @category models
  * @since 0.1.0
  */
-export type InterruptRequest = typeof InterruptRequest.Type
+export type InterruptRequest = Named<typeof InterruptRequest.Type>
 
 /**
  * Schema for one thing a run waits on.

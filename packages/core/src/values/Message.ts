@@ -12,6 +12,7 @@
  */
 import * as Schema from "effect/Schema"
 import { FilePart, metadata, ReasoningPart, TextPart } from "./ContentPart.ts"
+import type { Named } from "./Named.ts"
 
 export { FilePart, ProviderMetadata, ReasoningPart, TextPart } from "./ContentPart.ts"
 
@@ -132,7 +133,7 @@ export type ToolCallPart = typeof ToolCallPart.Type
  * @category models
  * @since 0.1.0
  */
-export type ToolOutput = typeof ToolOutput.Type
+export type ToolOutput = Named<typeof ToolOutput.Type>
 
 /**
  * The result of a tool call.
@@ -156,7 +157,7 @@ export type SourcePart = typeof SourcePart.Type
  * @category models
  * @since 0.1.0
  */
-export type AssistantPart = typeof AssistantPart.Type
+export type AssistantPart = Named<typeof AssistantPart.Type>
 
 /**
  * One message of a conversation.
@@ -164,7 +165,7 @@ export type AssistantPart = typeof AssistantPart.Type
  * @category models
  * @since 0.1.0
  */
-export type Message = typeof Message.Type
+export type Message = Named<typeof Message.Type>
 
 /**
  * A user message with one text.

@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
+import type { Named } from "./Named.ts"
 import { Posture } from "./Posture.ts"
 
 /**
@@ -25,4 +26,4 @@ export const PostureChange = Schema.TaggedUnion({
  * @category models
  * @since 0.1.0
  */
-export type PostureChange = typeof PostureChange.Type
+export type PostureChange = Named<typeof PostureChange.Type>

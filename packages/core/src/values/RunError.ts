@@ -7,6 +7,7 @@
 import * as Schema from "effect/Schema"
 import { ChildFailure, message as childFailureMessage } from "./ChildFailure.ts"
 import { ModelErrorReason } from "./ModelError.ts"
+import type { Named } from "./Named.ts"
 
 const on = { threadId: Schema.String }
 
@@ -80,7 +81,7 @@ export const RunErrorReason = Schema.Union([
  * @category models
  * @since 0.1.0
  */
-export type RunErrorReason = typeof RunErrorReason.Type
+export type RunErrorReason = Named<typeof RunErrorReason.Type>
 
 /**
  * The one error of every verb. Match a single reason with

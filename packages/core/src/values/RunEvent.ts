@@ -9,6 +9,7 @@ import { ParentCall } from "./ChildRun.ts"
 import { DelegateStatus } from "./DelegateResult.ts"
 import { CallKey, CompositeId, RunId, ThreadId } from "./Ids.ts"
 import { FinishReason } from "./ModelResponse.ts"
+import type { Named } from "./Named.ts"
 import { RunUsage, Usage } from "./Usage.ts"
 
 /**
@@ -154,7 +155,7 @@ export const RunEvent = Schema.TaggedUnion({
  * @category models
  * @since 0.1.0
  */
-export type RunEvent = typeof RunEvent.Type
+export type RunEvent = Named<typeof RunEvent.Type>
 
 /**
  * An event that stores keep.
