@@ -31,7 +31,8 @@ import type { TypedAgent } from "./TypedAgent.ts"
  *   runtime. The signal interrupts it
  * - `close`: interrupts what the runtime drives and leaves those runs open, as
  *   closing a `Mandate` layer does. Promises of verbs that wait for such a run
- *   reject, and every later call does
+ *   reject, and every later call does. A process does not end by itself while
+ *   a runtime that was used is open
  *
  * @category models
  * @since 0.1.0
