@@ -215,7 +215,7 @@ describe("AiSdkTools", () => {
 
       const error = (what: string) =>
         [true, {
-          error: { reason: "InvalidResult", message: `The result of the tool has no JSON form: ${what}` }
+          error: { reason: "InvalidResult", message: `The result of the tool cannot be encoded: ${what}` }
         }] as const
       assert.deepStrictEqual(results, [
         [false, null],

@@ -217,8 +217,8 @@ const branchOf = (
         content === undefined ? Effect.succeed(done(value, false)) : shown(tool, content(exit.value)),
       onFailure: (issues) =>
         Effect.as(
-          Effect.logWarning(`The result of the tool "${tool}" has no JSON form: ${issues.join("; ")}`),
-          failed("InvalidResult", `The result of the tool has no JSON form: ${issues.join("; ")}`)
+          Effect.logWarning(`The result of the tool "${tool}" cannot be encoded: ${issues.join("; ")}`),
+          failed("InvalidResult", `The result of the tool cannot be encoded: ${issues.join("; ")}`)
         )
     })
   }

@@ -194,6 +194,7 @@ describe("C30 values that cannot be encoded", () => {
         const { error } = results[0]!.output.value as { error: { reason: string; message: string } }
         assert.strictEqual(error.reason, "InvalidResult")
         assert.include(error.message, names)
+        assert.match(error.message, /^The result of the tool cannot be encoded: /)
         assertPureJson(second!.request.messages)
       }).pipe(Effect.provide([
         Mandate.layerMemory,
