@@ -34,14 +34,11 @@ export interface Agent<out O> extends Runs.Runs<string, RunResult<O>, O> {}
 export const make = <O>(spec: BoundSpec): Agent<O> =>
   Runs.make<string, RunResult<O>, O>(
     spec,
-    (input) => {
-      // A body that somebody posted has any type, whatever the types here say.
-      if (typeof input !== "string") {
-        return RunFailure.fail({ _tag: "InvalidInput", field: "input", issues: ["it is not a text"] })
-      }
-      const prompt = spec.prompt(input, "")
-      return Effect.succeed({ json: JSON.stringify(prompt), prompt })
-    },
+    (input) =>
+      Effect.map(RunFailure.textOnly("input", input), () => {
+        const prompt = spec.prompt(input, "")
+        return { json: JSON.stringify(prompt), prompt }
+      }),
     (ended) => result<O>(spec, ended)
   )
 

@@ -87,6 +87,7 @@ export const child = Effect.fnUntraced(function*(
   threadId: string,
   childThreadId: string
 ): Effect.fn.Return<void, RunError> {
+  yield* RunFailure.textOnly("child", childThreadId)
   const top = yield* ThreadVerbs.lastRun(runtime, threadId)
   const row = childThreadId.startsWith(`${top.runId}/`)
     ? yield* rowOf(runtime, threadId, Ids.runId(childThreadId, 0))

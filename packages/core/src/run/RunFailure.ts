@@ -20,18 +20,26 @@ import type { Failure } from "../values/RunOutcome.ts"
 export const fail = (reason: RunErrorReason): Effect.Effect<never, RunError> => Effect.fail(new RunError({ reason }))
 
 /**
- * Fails with `ChildThread` for the thread of a child, and with `InvalidInput` for
- * what is no text, as an id that came from outside may be.
+ * Fails with `InvalidInput` for what is no text: what comes from outside may be
+ * anything, whatever the types say.
  *
  * @category running
  * @since 0.1.0
  */
-export const rootOnly = (threadId: unknown): Effect.Effect<void, RunError> => {
-  if (typeof threadId !== "string") {
-    return fail({ _tag: "InvalidInput", field: "thread id", issues: ["it is not a text"] })
-  }
-  return Ids.isChildThread(threadId) ? fail({ _tag: "ChildThread", threadId }) : Effect.void
-}
+export const textOnly = (field: string, value: unknown): Effect.Effect<void, RunError> =>
+  typeof value === "string" ? Effect.void : fail({ _tag: "InvalidInput", field, issues: ["it is not a text"] })
+
+/**
+ * Fails with `ChildThread` for the thread of a child, and as {@link textOnly} does.
+ *
+ * @category running
+ * @since 0.1.0
+ */
+export const rootOnly = (threadId: string): Effect.Effect<void, RunError> =>
+  Effect.flatMap(
+    textOnly("thread id", threadId),
+    () => Ids.isChildThread(threadId) ? fail({ _tag: "ChildThread", threadId }) : Effect.void
+  )
 
 /**
  * The reason that a failed run gives its caller.

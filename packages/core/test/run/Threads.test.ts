@@ -72,6 +72,17 @@ describe("thread ids", () => {
       }).pipe(Effect.provide(Trees.runtime({})))
   )
 
+  it.effect.each<unknown>([null, 7, {}])(
+    "of a child to cancel are refused that are no text: %j",
+    (child) =>
+      Effect.gen(function*() {
+        const agent = yield* clerk.build()
+        const error = yield* Effect.flip(agent.cancel("t", { child: child as string }))
+
+        assert.strictEqual(error.message, "The child is not valid: it is not a text")
+      }).pipe(Effect.provide(Trees.runtime({})))
+  )
+
   it.effect("a child's thread is no place to run on or to recover", () =>
     Effect.gen(function*() {
       const agent = yield* clerk.build()
