@@ -15,6 +15,7 @@ import type { Restore } from "../run/Restore.ts"
 import * as ResumeRun from "../run/ResumeRun.ts"
 import * as RunFailure from "../run/RunFailure.ts"
 import * as StartRun from "../run/StartRun.ts"
+import * as Terms from "../run/Terms.ts"
 import * as ThreadVerbs from "../run/ThreadVerbs.ts"
 import { Mandate } from "../service/Mandate.ts"
 import type { ModelRegistry } from "../service/ModelRegistry.ts"
@@ -152,7 +153,7 @@ export const make = (
             (error) => DelegateRefusal.tell(runtime, request, error)
           )
           const session = { ...admitted, since: now, tenant: caller.tenant }
-          const threadId = yield* StartRun.threadOf(runtime, undefined)
+          const threadId = yield* Terms.threadOf(runtime, undefined)
           const ended = yield* restore(results.use(
             { ...admitted, id: threadId, within: yield* CallLine.current, partial: true },
             Effect.map(startOn(threadId, session), ({ keep, result }) => ({ value: result, keep }))

@@ -22,6 +22,7 @@ import type { Restore } from "../run/Restore.ts"
 import * as ResumeRun from "../run/ResumeRun.ts"
 import * as RunFailure from "../run/RunFailure.ts"
 import * as StartRun from "../run/StartRun.ts"
+import * as Terms from "../run/Terms.ts"
 import * as ThreadVerbs from "../run/ThreadVerbs.ts"
 import * as WatchRun from "../run/WatchRun.ts"
 import type { DriveEnd } from "../service/RunHost.ts"
@@ -130,7 +131,7 @@ export interface Ended {
  * @since 0.1.0
  */
 export type Reuse<in I, in out A> = (
-  call: { readonly threadId: Ids.ThreadId; readonly input: I; readonly terms: StartRun.Terms },
+  call: { readonly threadId: Ids.ThreadId; readonly input: I; readonly terms: Terms.Terms },
   work: Effect.Effect<A, RunError>
 ) => Effect.Effect<A, RunError>
 
@@ -173,21 +174,21 @@ export const make = <I, A, O>(
   return {
     id: spec.agent.id,
     run: (input, config) =>
-      Effect.flatMap(StartRun.threadOf(runtime, config), (threadId) => {
+      Effect.flatMap(Terms.threadOf(runtime, config), (threadId) => {
         const work = Effect.uninterruptibleMask((restore) =>
           Effect.flatMap(begin(threadId, input, config, false), (started) => cancelling(started, restore))
         )
         if (reuse === undefined || config?.threadId !== undefined) return work
         // What would be refused is refused, whatever is known of an equal call.
-        return Effect.flatMap(StartRun.terms(runtime, spec, config), (terms) => reuse({ threadId, input, terms }, work))
+        return Effect.flatMap(Terms.of(runtime, spec, config), (terms) => reuse({ threadId, input, terms }, work))
       }),
     start: (input, config) =>
       Effect.uninterruptible(
-        Effect.flatMap(StartRun.threadOf(runtime, config), (threadId) => begin(threadId, input, config, false))
+        Effect.flatMap(Terms.threadOf(runtime, config), (threadId) => begin(threadId, input, config, false))
       ).pipe(Effect.map(handle)),
     stream: (input, config) =>
       Stream.unwrap(Effect.gen(function*() {
-        const threadId = yield* StartRun.threadOf(runtime, config)
+        const threadId = yield* Terms.threadOf(runtime, config)
         const live = yield* runtime.events.subscribe(threadId)
         const started = yield* Effect.uninterruptible(begin(threadId, input, config, true))
         yield* WatchRun.endWith(started, live)

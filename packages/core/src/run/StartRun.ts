@@ -4,8 +4,6 @@
  * @since 0.1.0
  */
 import * as Effect from "effect/Effect"
-import * as Result from "effect/Result"
-import * as Schema from "effect/Schema"
 import * as ActiveRun from "../loop/ActiveRun.ts"
 import * as Announce from "../loop/Announce.ts"
 import * as Journal from "../loop/Journal.ts"
@@ -15,19 +13,16 @@ import * as TreeMeter from "../loop/TreeMeter.ts"
 import type { Mandate } from "../service/Mandate.ts"
 import type { DriveEnd } from "../service/RunHost.ts"
 import type { RunRow } from "../service/RunRow.ts"
-import * as Bound from "../values/Bound.ts"
-import * as Budget from "../values/Budget.ts"
 import * as Ids from "../values/Ids.ts"
 import type { RunBinding } from "../values/RunBinding.ts"
 import type { RunConfig } from "../values/RunConfig.ts"
 import type { RunError } from "../values/RunError.ts"
-import type { RunLimits } from "../values/RunLimits.ts"
-import * as TreeBudget from "../values/TreeBudget.ts"
 import * as Usage from "../values/Usage.ts"
 import * as Earlier from "./Earlier.ts"
 import * as LetGo from "./LetGo.ts"
 import * as RunFailure from "./RunFailure.ts"
 import { bindingOf, request, type Runnable } from "./Runnable.ts"
+import * as Terms from "./Terms.ts"
 
 /**
  * A run that is being driven. `wait` gives how it comes out; `sequence` is the
@@ -56,62 +51,6 @@ export interface Place {
 }
 
 /**
- * Resolves the thread of a call: the one it names, or a new one.
- *
- * @category constructors
- * @since 0.1.0
- */
-export const threadOf = (
-  runtime: Mandate["Service"],
-  config: RunConfig | undefined
-): Effect.Effect<Ids.ThreadId, RunError> => {
-  const threadId = config?.threadId
-  if (threadId === undefined) return Effect.map(runtime.newThreadId, (id) => id as Ids.ThreadId)
-  const valid = isApplicationThreadId(threadId)
-    ? Effect.succeed(threadId as string as Ids.ThreadId)
-    : RunFailure.fail({
-      _tag: "InvalidInput",
-      field: "thread id",
-      issues: ["it must be 1 to 128 of the characters a-z A-Z 0-9 _ . : -"]
-    })
-  return Effect.andThen(RunFailure.rootOnly(threadId), valid)
-}
-
-/**
- * What a call of an agent starts with.
- *
- * @category models
- * @since 0.1.0
- */
-export interface Terms {
-  readonly tenant: string
-  readonly limits: RunLimits
-  readonly budget: Budget.ResolvedBudget
-}
-
-/**
- * Checks the options of a call over what its agent's definition says. Fails
- * with the first one that is not valid; on a runtime that is closed nothing is.
- *
- * @category constructors
- * @since 0.1.0
- */
-export const terms = Effect.fnUntraced(function*(
-  runtime: Mandate["Service"],
-  runnable: Runnable,
-  config: RunConfig | undefined
-): Effect.fn.Return<Terms, RunError> {
-  yield* runtime.host.ensureOpen
-  const budget = yield* valid("budget", Budget.resolve(runnable.budget, config?.budget))
-  const tree = yield* valid("treeBudget", TreeBudget.resolve(config?.treeBudget))
-  return {
-    tenant: yield* tenantOf(config),
-    limits: yield* limitsOf(runnable.limits, config),
-    budget: tree === undefined ? budget : { ...budget, tree }
-  }
-})
-
-/**
  * Starts a run on a thread and its drive.
  *
  * **Details**
@@ -132,7 +71,7 @@ export const start = Effect.fnUntraced(function*(
   streaming: boolean,
   place: Place = {}
 ): Effect.fn.Return<Started, RunError> {
-  const asked = yield* terms(runtime, runnable, config)
+  const asked = yield* Terms.of(runtime, runnable, config)
   const { tree } = asked.budget
   const binding = place.binding ?? (yield* bindingOf(runnable))
   const starting: ActiveRun.StartingRun = {
@@ -202,34 +141,6 @@ export const root = (
   prompt: input.prompt,
   ephemeral: true
 })
-
-const valid = <A>(field: string, resolved: Result.Result<A, ReadonlyArray<string>>): Effect.Effect<A, RunError> =>
-  Result.match(resolved, {
-    onSuccess: Effect.succeed,
-    onFailure: (issues) => RunFailure.fail({ _tag: "InvalidInput", field, issues })
-  })
-
-const isApplicationThreadId = Schema.is(Ids.ApplicationThreadId)
-
-const tenantOf = (config: RunConfig | undefined): Effect.Effect<string, RunError> => {
-  const tenant = config?.tenant
-  if (tenant === undefined) return Effect.succeed("")
-  return isApplicationThreadId(tenant) ? Effect.succeed(tenant) : RunFailure.fail({
-    _tag: "InvalidInput",
-    field: "tenant",
-    issues: ["it must be 1 to 128 of the characters a-z A-Z 0-9 _ . : -"]
-  })
-}
-
-// The call may keep fewer children than the definition, not more.
-const limitsOf = (limits: RunLimits, config: RunConfig | undefined): Effect.Effect<RunLimits, RunError> => {
-  const asked = config?.childRetention
-  if (asked === undefined) return Effect.succeed(limits)
-  const issues = Bound.problem("it", asked)
-  return issues.length === 0
-    ? Effect.succeed({ ...limits, childRetention: Math.min(asked, limits.childRetention) })
-    : RunFailure.fail({ _tag: "InvalidInput", field: "childRetention", issues })
-}
 
 const occupied = (
   runtime: Mandate["Service"],
