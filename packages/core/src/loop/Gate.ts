@@ -19,8 +19,8 @@ import * as Effect from "effect/Effect"
 import type { Record } from "../service/RunRow.ts"
 import type { Fenced, StoreError } from "../service/RunStore.ts"
 import * as Ids from "../values/Ids.ts"
-import type { InterruptRequest } from "../values/Interrupt.ts"
 import type * as Json from "../values/Json.ts"
+import type { ValueRecord } from "../values/RunRecord.ts"
 import { type Branch, failed } from "./Branch.ts"
 import type { Drive, LoopTool, ToolCall } from "./Drive.ts"
 import * as Interrupts from "./Interrupts.ts"
@@ -74,11 +74,11 @@ const approval = Effect.fnUntraced(function*(
     const isNeeded = yield* needsApproval(args, call)
     yield* append(drive, [
       decision(drive, key, { approval: isNeeded }),
-      ...(isNeeded ? [ask(drive, id, { _tag: "Approval", tool: call.part.name, arguments: args })] : [])
+      ...(isNeeded ? [Interrupts.ask(drive, id, { _tag: "Approval", tool: call.part.name, arguments: args })] : [])
     ])
     return isNeeded ? waiting : "pass"
   }
-  if (!isTrue(decided, "approval")) return "pass"
+  if (!isTrue(decided.value, "approval")) return "pass"
   const answer = records.answers.get(id)
   switch (answer?._tag) {
     case "Approve":
@@ -108,7 +108,7 @@ const breakpoint = Effect.fnUntraced(function*(
   const stops = issues.length === 0 && (yield* stopsAt({ tool: call.part.name, arguments: args }))
   yield* append(drive, [
     stops
-      ? ask(drive, id, { _tag: "Breakpoint", tool: call.part.name, arguments: args })
+      ? Interrupts.ask(drive, id, { _tag: "Breakpoint", tool: call.part.name, arguments: args })
       : decision(drive, key, { breakpoint: false })
   ])
   return stops ? waiting : "pass"
@@ -132,7 +132,7 @@ const once = Effect.fnUntraced(function*(
     return "pass"
   }
   const id = Ids.interruptId(call.key, "uncertain", asked === undefined ? 0 : asked.n + 1)
-  yield* append(drive, [ask(drive, id, { _tag: "Uncertain", tool: call.part.name, arguments: args })])
+  yield* append(drive, [Interrupts.ask(drive, id, { _tag: "Uncertain", tool: call.part.name, arguments: args })])
   return waiting
 })
 
@@ -155,10 +155,8 @@ const given = (value: Json.Json): Branch => ({
 
 const waiting: Branch = { _tag: "Waiting" }
 
-const ask = ({ journal, now }: Drive, id: Ids.InterruptId, request: InterruptRequest): Record =>
-  Interrupts.ask(journal.records, id, request, now())
-
-const decision = ({ journal }: Drive, key: string, decided: Json.Json): Record => {
+const decision = ({ activeMillis, journal }: Drive, key: string, value: Json.Json): Record => {
+  const decided: ValueRecord = { value, activeMillis: activeMillis() }
   journal.records.values.set(key, decided)
   return { key, json: JSON.stringify(decided) }
 }

@@ -20,6 +20,7 @@ import type { InterruptRequest } from "../values/Interrupt.ts"
 import * as Json from "../values/Json.ts"
 import type { AssistantPart } from "../values/Message.ts"
 import type { InterruptRecord, StepRecord } from "../values/RunRecord.ts"
+import type { Drive } from "./Drive.ts"
 import type { Records } from "./Journal.ts"
 
 /**
@@ -63,14 +64,18 @@ export const breakpointKey = (call: Ids.CallKey): string => `d/${call}/breakpoin
 export const startKey = (call: Ids.CallKey, n: number): string => `d/${call}/start${n}`
 
 /**
- * Puts a request among the records of a run, and gives the record to append.
+ * Puts a request among the records of a drive, and gives the record to append.
  *
  * @category combinators
  * @since 0.1.0
  */
-export const ask = (records: Records, id: Ids.InterruptId, request: InterruptRequest, askedAt: number): Record => {
-  const asked: InterruptRecord = { request, askedAt }
-  records.requests.set(id, asked)
+export const ask = (
+  { activeMillis, journal, now }: Drive,
+  id: Ids.InterruptId,
+  request: InterruptRequest
+): Record => {
+  const asked: InterruptRecord = { request, askedAt: now(), activeMillis: activeMillis() }
+  journal.records.requests.set(id, asked)
   return { key: requestKey(id), json: JSON.stringify(asked) }
 }
 

@@ -22,9 +22,8 @@ import type { ClosedRun, Events, Fence, Record, Settlement, Stopped } from "../s
 import type { Fenced, StoreError } from "../service/RunStore.ts"
 import { Answer } from "../values/Answer.ts"
 import * as Ids from "../values/Ids.ts"
-import type { Json } from "../values/Json.ts"
 import type { DurableEvent, LiveEvent, NewEvent, Origin } from "../values/RunEvent.ts"
-import { InterruptRecord, ResultRecord, stepKey, StepRecord } from "../values/RunRecord.ts"
+import { InterruptRecord, ResultRecord, stepKey, StepRecord, ValueRecord } from "../values/RunRecord.ts"
 import * as SchemaIssues from "../values/SchemaIssues.ts"
 import * as Usage from "../values/Usage.ts"
 
@@ -47,7 +46,7 @@ export interface Records {
   readonly results: Map<string, ResultRecord>
   readonly requests: Map<Ids.InterruptId, InterruptRecord>
   readonly answers: Map<Ids.InterruptId, Answer>
-  readonly values: Map<string, Json>
+  readonly values: Map<string, ValueRecord>
 }
 
 /**
@@ -196,7 +195,7 @@ const decodeStep = Schema.decodeUnknownResult(Schema.fromJsonString(StepRecord))
 const decodeResult = Schema.decodeUnknownResult(Schema.fromJsonString(ResultRecord))
 const decodeRequest = Schema.decodeUnknownResult(Schema.fromJsonString(InterruptRecord))
 const decodeAnswer = Schema.decodeUnknownResult(Schema.fromJsonString(Answer))
-const decodeValue = Schema.decodeUnknownResult(Schema.fromJsonString(Schema.Json))
+const decodeValue = Schema.decodeUnknownResult(Schema.fromJsonString(ValueRecord))
 const isInterruptId = Schema.is(Ids.InterruptId)
 
 const recordKey = /^(?:m\/(0|[1-9]\d*)$|t\/(0|[1-9]\d*)\.\d+$|[iads]\/(0|[1-9]\d*)\.\d+(?:$|[/:]))/

@@ -24,6 +24,7 @@ import type { Fenced, StoreError } from "../service/RunStore.ts"
 import * as Ids from "../values/Ids.ts"
 import type { InterruptRequest } from "../values/Interrupt.ts"
 import * as Json from "../values/Json.ts"
+import type { ValueRecord } from "../values/RunRecord.ts"
 import type { Drive, ToolCall } from "./Drive.ts"
 import * as Interrupts from "./Interrupts.ts"
 
@@ -116,7 +117,7 @@ export const make = (
           question: question.toWellFormed(),
           answerSchema: Tool.getJsonSchemaFromSchema(answer) as Json.Json
         }
-        const asked = Interrupts.ask(journal.records, id, request, drive.now())
+        const asked = Interrupts.ask(drive, id, request)
         // What is asked waits, whatever becomes of the handler while that is written.
         return yield* Effect.uninterruptible(Effect.matchEffect(journal.append({ records: [asked], events: [] }), {
           onFailure: (error) => stop({ _tag: "Lost", error }),
@@ -129,20 +130,24 @@ export const make = (
         const recorded = journal.records.values.get(key)
         if (recorded !== undefined) {
           // Questions that it asked are passed over: those after it keep their numbers.
-          asks = Math.max(asks, Number(journal.records.values.get(askedKey(call, name)) ?? 0))
-          return yield* Effect.orDie(Schema.decodeUnknownEffect(codec)(recorded))
+          asks = Math.max(asks, recorded.nextQuestion ?? 0)
+          return yield* Effect.orDie(Schema.decodeUnknownEffect(codec)(recorded.value))
         }
         const before = asks
         const encoded = yield* Effect.flatMap(effect, (value) => Effect.orDie(Schema.encodeUnknownEffect(codec)(value)))
-        const { text } = Json.stringify(encoded)
-        const json = JSON.parse(text) as Json.Json
-        journal.records.values.set(key, json)
-        const asked = asks === before ? [] : [{ key: askedKey(call, name), json: String(asks) }]
+        const given: ValueRecord = {
+          value: encoded as Json.Json,
+          activeMillis: drive.activeMillis(),
+          ...(asks === before ? {} : { nextQuestion: asks })
+        }
+        const { text } = Json.stringify(given)
+        const stored = JSON.parse(text) as ValueRecord
+        journal.records.values.set(key, stored)
         yield* Effect.catch(
-          journal.append({ records: [{ key, json: text }, ...asked], events: [] }),
+          journal.append({ records: [{ key, json: text }], events: [] }),
           (error) => stop({ _tag: "Lost", error })
         )
-        return yield* Effect.orDie(Schema.decodeUnknownEffect(codec)(json))
+        return yield* Effect.orDie(Schema.decodeUnknownEffect(codec)(stored.value))
       })
     }
   }
@@ -157,9 +162,4 @@ export const make = (
 }
 
 // Written as in JSON: half a surrogate pair, which no store keeps in a key, still tells two names apart.
-const onceKey = ({ key }: ToolCall, name: string): string => `s/${key}/${inKey(name)}`
-
-// The number of the next question after those that were asked inside.
-const askedKey = ({ key }: ToolCall, name: string): string => `d/${key}/asked/${inKey(name)}`
-
-const inKey = (name: string): string => JSON.stringify(name).slice(1, -1)
+const onceKey = ({ key }: ToolCall, name: string): string => `s/${key}/${JSON.stringify(name).slice(1, -1)}`

@@ -89,10 +89,9 @@ export const transcript = ({ records, run }: OpenRun.OpenRun, notRun: string): T
  * @since 0.1.0
  */
 export const activeMillis = (row: RunRow, records: Journal.Records): number =>
-  [...records.steps.values(), ...records.results.values()].reduce(
-    (most, record) => Math.max(most, record.activeMillis),
-    row.activeMillis
-  )
+  [records.steps, records.results, records.requests, records.values]
+    .flatMap((kind) => [...kind.values()])
+    .reduce((most, { activeMillis }) => Math.max(most, activeMillis), row.activeMillis)
 
 const json = <A>(schema: Schema.Codec<A, any>) => {
   const decode = Schema.decodeUnknownResult(Schema.fromJsonString(schema))

@@ -123,13 +123,18 @@ export const ResultRecord = Schema.Struct({
 export type ResultRecord = typeof ResultRecord.Type
 
 /**
- * Schema for the record of what a call waits on: what is asked, and when it
- * was asked first, in milliseconds since 1970.
+ * Schema for the record of what a call waits on: what is asked, when it was
+ * asked first, in milliseconds since 1970, and the active time of the run so
+ * far in milliseconds.
  *
  * @category schemas
  * @since 0.1.0
  */
-export const InterruptRecord = Schema.Struct({ request: InterruptRequest, askedAt: Schema.Finite })
+export const InterruptRecord = Schema.Struct({
+  request: InterruptRequest,
+  askedAt: Schema.Finite,
+  activeMillis: Schema.Finite
+})
 
 /**
  * Record of what a call waits on.
@@ -138,3 +143,26 @@ export const InterruptRecord = Schema.Struct({ request: InterruptRequest, askedA
  * @since 0.1.0
  */
 export type InterruptRecord = typeof InterruptRecord.Type
+
+/**
+ * Schema for the record of what was decided before a call ran, or of what a
+ * handler's `once` gave: the value, the active time of the run so far in
+ * milliseconds, and for a `once` that asked questions itself the number of the
+ * next one.
+ *
+ * @category schemas
+ * @since 0.1.0
+ */
+export const ValueRecord = Schema.Struct({
+  value: Schema.Json,
+  activeMillis: Schema.Finite,
+  nextQuestion: Schema.optionalKey(Schema.Natural)
+})
+
+/**
+ * Record of what was decided, or of what a handler's `once` gave.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type ValueRecord = typeof ValueRecord.Type

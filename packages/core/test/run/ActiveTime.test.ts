@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AgentBuilder, Answer, Threads, TypedAgent } from "@mandate/core"
+import { AgentBuilder, Answer, Threads, ToolContext, TypedAgent } from "@mandate/core"
 import { Script, Step } from "@mandate/testing"
-import { Effect, Fiber } from "effect"
+import { Effect, Fiber, Schema } from "effect"
+import * as Tool from "effect/ai/Tool"
 import * as Toolkit from "effect/ai/Toolkit"
 import { backings } from "../support/Backings.ts"
 import * as Waiting from "../support/Waiting.ts"
@@ -84,5 +85,33 @@ describe.each(backings)("the active time of a run, in $name", ({ make, pass }) =
         ["t#0 Cancelled 2", "t#0/0.0#0 Cancelled 2"],
         ["t#0 Completed 3", "t#0/0.0#0 Cancelled 2"]
       ])
+    }))
+
+  it.effect("holds what went before a value of once, in a process that died after it", () =>
+    Effect.gen(function*() {
+      const work = Tool.make("work", { success: Schema.String })
+      const clerk = AgentBuilder.make("clerk").withTools(Toolkit.make(work), {
+        work: () =>
+          Effect.gen(function*() {
+            yield* ToolContext.once("first", Schema.Void, Effect.sleep("3 seconds"))
+            yield* Effect.sleep("3 seconds")
+            return "worked"
+          })
+      })
+      const { die, next } = yield* Waiting.processes(yield* make, { clerk: [Step.call("work")] })
+      yield* die(Effect.flatMap(clerk.build(), (agent) =>
+        Effect.andThen(agent.start("Go", { threadId: "t", budget: { timeout: 5_000 } }), pass("4 seconds"))))
+      yield* pass("1 minute")
+      const recovering = yield* Effect.forkChild(
+        next(Effect.flatMap(clerk.build(), (agent) =>
+          agent.recover("t"))),
+        { startImmediately: true }
+      )
+      yield* pass("1 second")
+      assert.isUndefined(recovering.pollUnsafe())
+      yield* pass("1 second")
+
+      const { status } = yield* Fiber.join(recovering)
+      assert.deepStrictEqual(status, { _tag: "BudgetExceeded", limit: "time" })
     }))
 })
