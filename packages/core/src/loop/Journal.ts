@@ -73,11 +73,14 @@ export interface Journal {
     events: ReadonlyArray<NewEvent>
   ) => Effect.Effect<void, Fenced | StoreError>
 
-  /** Marks the run suspended. `usage` is that of failed attempts, as JSON. */
+  /**
+   * Marks the run suspended, if no call has ended that waited. `usage` is that of
+   * failed attempts, as JSON. Gives whether it is.
+   */
   readonly suspend: (
     to: Stopped,
     events: ReadonlyArray<NewEvent>
-  ) => Effect.Effect<void, Fenced | StoreError>
+  ) => Effect.Effect<boolean, Fenced | StoreError>
 
   /** Settles the run. */
   readonly settle: (
@@ -106,7 +109,11 @@ export const make = (runtime: Mandate["Service"], origin: Origin, fence: Fence, 
     records,
     append: (batch) => Effect.map(store.append(fence, { ...batch, events: encode(batch.events) }), after(batch.events)),
     fail: (to, events) => Effect.map(store.fail(fence, to, encode(events)), after(events)),
-    suspend: (to, events) => Effect.map(store.suspend(fence, to, encode(events)), after(events)),
+    suspend: (to, events) =>
+      Effect.map(store.suspend(fence, to, encode(events)), (sequence) => {
+        if (sequence !== undefined) after(events)(sequence)
+        return sequence !== undefined
+      }),
     settle: (settlement, events, keepChildren) =>
       Effect.map(store.settle(fence, settlement, encode(events), keepChildren), after(events)),
     emit: (event) => {

@@ -30,7 +30,6 @@ import { resultKey, stepKey, type StepRecord } from "../values/RunRecord.ts"
 import * as Usage from "../values/Usage.ts"
 import * as ActiveRun from "./ActiveRun.ts"
 import * as Announce from "./Announce.ts"
-import type { Branch } from "./Branch.ts"
 import * as CallIds from "./CallIds.ts"
 import type { Drive } from "./Drive.ts"
 import * as Interrupts from "./Interrupts.ts"
@@ -109,17 +108,8 @@ const steps = Effect.fnUntraced(function*(
       yield* journal.append({ records: [{ key: stepKey(step), json }], events: responded })
     }
     if (next._tag === "Calls") {
-      let branches = yield* ToolCalls.run(self, step, record, tasks)
-      let waits = yield* pendingOf(self, branches)
-      while (Result.isSuccess(waits) && waits.success?.canGoOn === true) {
-        // What a call waited for was cancelled before its siblings had ended. What they started is there by now.
-        branches = yield* ToolCalls.run({ ...self, isRecovery: true }, step, record, tasks)
-        waits = yield* pendingOf(self, branches)
-      }
-      const failure = branches.find((branch) => branch._tag === "Fail")
-      if (failure !== undefined) return yield* fail(self, transcript, failure.failure, run.spent)
-      if (Result.isFailure(waits)) return yield* fail(self, transcript, CorruptRow.failure(waits.failure), run.spent)
-      if (waits.success !== undefined) return yield* suspend(self, transcript, waits.success.pending)
+      const end = yield* calls(self, transcript, step, record, tasks)
+      if (end !== undefined) return end
     }
     tasks += ToolCalls.countTasks(self, record)
     Transcript.addResults(
@@ -128,6 +118,30 @@ const steps = Effect.fnUntraced(function*(
       (index) => journal.records.results.get(resultKey(Ids.callKey(step, index))),
       ""
     )
+  }
+})
+
+// Runs the calls of a step until each has its result. Gives how the run ends for now where one has none.
+const calls = Effect.fnUntraced(function*(
+  self: Drive,
+  transcript: Transcript.Transcript,
+  step: number,
+  record: StepRecord,
+  tasksBefore: number
+): Effect.fn.Return<DriveEnd | undefined, Fenced | StoreError> {
+  const { run, runtime } = self
+  for (let drive = self;; drive = { ...self, isRecovery: true }) {
+    const branches = yield* ToolCalls.run(drive, step, record, tasksBefore)
+    const failed = branches.find((branch) => branch._tag === "Fail")
+    if (failed !== undefined) return yield* fail(self, transcript, failed.failure, run.spent)
+    if (!branches.some((branch) => branch._tag === "Waiting")) return undefined
+    // The children that wait are suspended by now, so their rows say on what.
+    const end = yield* Pending.list(runtime.store, run.runId).pipe(
+      Effect.flatMap((pending) => suspend(self, transcript, pending)),
+      Effect.catchTag("CorruptRow", (row) => fail(self, transcript, CorruptRow.failure(row), run.spent))
+    )
+    if (end !== undefined) return end
+    // What a call waited for was cancelled before the others had ended. What they started is there by now.
   }
 })
 
@@ -190,30 +204,18 @@ const fail = (
   )
 }
 
-// What a run that has to wait waits on. Its children that wait are suspended by now, so their rows say so.
-const pendingOf = (
-  { run, runtime }: Drive,
-  branches: ReadonlyArray<Branch>
-): Effect.Effect<Result.Result<Pending.Waits | undefined, CorruptRow.CorruptRow>, StoreError> =>
-  branches.some((branch) => branch._tag === "Waiting") && !branches.some((branch) => branch._tag === "Fail")
-    ? Pending.of(runtime.store, run.runId).pipe(
-      Effect.map((waits) => Result.succeed(waits)),
-      Effect.catchTag("CorruptRow", (row) => Effect.succeed(Result.fail(row)))
-    )
-    : Effect.succeed(Result.succeed(undefined))
-
 const suspend = (
   self: Drive,
   transcript: Transcript.Transcript,
   pending: ReadonlyArray<PendingInterrupt>
-): Effect.Effect<DriveEnd, Fenced | StoreError> => {
+): Effect.Effect<DriveEnd | undefined, Fenced | StoreError> => {
   const at = self.now()
-  return Effect.as(
+  return Effect.map(
     self.journal.suspend(
       { usage: JSON.stringify(Usage.stored(self.run.spent)), activeMillis: self.activeMillis(), stoppedAt: at },
       [{ ...ActiveRun.origin(self.run), at, _tag: "RunSuspended", pending: pending.map(({ id }) => id) }]
     ),
-    { _tag: "Suspended", usage: Transcript.usage(transcript), pending }
+    (isSuspended) => isSuspended ? { _tag: "Suspended", usage: Transcript.usage(transcript), pending } : undefined
   )
 }
 

@@ -100,7 +100,11 @@ export const make = (): RunStore["Service"] => {
         return sequence
       }),
 
-    suspend: (fence, to, events) => fenced(fence, (run) => tables.rest(run, { ...to, state: "Suspended" }, events)),
+    suspend: (fence, to, events) =>
+      fenced(
+        fence,
+        (run) => tables.hasUnheard(run) ? undefined : tables.rest(run, { ...to, state: "Suspended" }, events)
+      ),
 
     fail: (fence, to, events) => fenced(fence, (run) => tables.rest(run, { ...to, state: "Failed" }, events)),
 

@@ -175,6 +175,15 @@ export class MemoryTables {
     return [run, ...run.children.flatMap((child) => this.openTree(child))]
   }
 
+  /** Whether a child of a run, or of a suspended run below it, has settled without a result in its parent. */
+  hasUnheard({ children, records }: Run): boolean {
+    return children.map((runId) => this.get(runId)).some((child) =>
+      child.row.state === "Settled"
+        ? !records.has(RunRecord.resultKey(child.row.callKey ?? ""))
+        : child.row.state === "Suspended" && this.hasUnheard(child)
+    )
+  }
+
   /** Deletes settled child threads of a thread that nobody needs, until `keep` are left. */
   prune(threadId: string, keep: number): void {
     const parents = this.thread(threadId).runs.map((runId) => this.get(runId))

@@ -13,7 +13,8 @@
  * 4. Every lease that is taken gives its thread an epoch that is higher than
  *    any epoch before it, also after the thread was deleted.
  * 5. A settled run never changes again, and its records are gone.
- * 6. Durable events are numbered per root thread from 1, in the transaction of
+ * 6. No run becomes `Suspended` whose call has ended that it would wait on.
+ * 7. Durable events are numbered per root thread from 1, in the transaction of
  *    what they describe. They go with their run.
  *
  * All JSON is text here. The typed side lives in `run/`, written once for all
@@ -129,12 +130,16 @@ export class RunStore extends Context.Service<RunStore, {
     readonly keepChildren?: number
   }) => Effect.Effect<number, StoreError | Fenced>
 
-  /** Marks a run `Suspended`; its records stay. */
+  /**
+   * Marks a run `Suspended`; its records stay. Changes nothing, and gives
+   * nothing, when a child of it has settled whose result it has not recorded, or
+   * a suspended run below it has such a child: its call waits no more.
+   */
   readonly suspend: (
     fence: Fence,
     to: Stopped,
     events: Events
-  ) => Effect.Effect<number, StoreError | Fenced>
+  ) => Effect.Effect<number | undefined, StoreError | Fenced>
 
   /** Marks a run `Failed`; its records stay. */
   readonly fail: (

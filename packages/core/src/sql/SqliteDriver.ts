@@ -111,6 +111,7 @@ export const make = (
 
     suspend: (fence, to, events) =>
       fenced("suspend", fence, (run) => {
+        if (tables.hasUnheard(run)) return undefined
         tables.rest(run, { ...to, state: "Suspended" })
         return tables.emit(events, fence.runId, run)
       }),

@@ -82,6 +82,7 @@ WHERE agent_id = ? AND agent_path = ? AND shape = ? AND limits = ? AND binding =
     events: all<StoredEvent>(events),
     childCount: one<{ count: number }>("SELECT count(*) AS count FROM runs WHERE parent_thread = ?"),
     prunable: all<{ thread: number }>(prunable),
+    unheard: one<{ run: number }>(unheard),
     below: all<{ thread: number }>(below),
     heldBelow: all<{ thread: number }>(heldBelow),
     deleteRecordsOf: write("DELETE FROM records WHERE run IN (SELECT id FROM runs WHERE thread = ?)"),
@@ -168,6 +169,16 @@ SELECT e.sequence, e.shared, e.rest, e.cut, r.first_event AS firstEvent,
 FROM below JOIN runs r ON r.thread = below.thread JOIN threads root ON root.id = r.root AND root.name = ?1
   JOIN events e ON e.run = r.id AND e.sequence > ?2
 ORDER BY e.sequence`
+
+// A settled child whose result its parent has not recorded, of a run or of a suspended one below it.
+const unheard = `
+WITH RECURSIVE waiting (run, thread) AS (
+  VALUES (?1, ?2)
+  UNION SELECT c.id, c.thread FROM runs c JOIN waiting w ON c.parent_thread = w.thread AND c.parent = w.run
+    WHERE c.state = 'Suspended'
+)
+SELECT c.id AS run FROM runs c JOIN waiting w ON c.parent_thread = w.thread AND c.parent = w.run
+WHERE c.state = 'Settled' AND NOT EXISTS (SELECT 1 FROM records WHERE run = w.run AND key = ?3 || c.call_key) LIMIT 1`
 
 // Settled children of a thread's runs whose result nobody needs to read again, newest first, without the newest ones.
 const prunable = `

@@ -191,6 +191,11 @@ export class SqliteTables {
     return [run, ...this.sql.openChildren(run.thread, run.id).flatMap((child) => this.openTree(child))]
   }
 
+  /** Whether a child of a run, or of a suspended run below it, has settled without a result in its parent. */
+  hasUnheard({ id, thread }: Place): boolean {
+    return this.sql.unheard(id, thread, RunRecord.resultKey("")) !== undefined
+  }
+
   /** Deletes settled child threads of a thread that nobody needs, until `keep` are left. */
   prune(thread: number, keep: number): void {
     if ((this.sql.childCount(thread)?.count ?? 0) <= keep) return

@@ -5,6 +5,7 @@ import { Effect, Fiber, Schema } from "effect"
 import * as Tool from "effect/ai/Tool"
 import * as Toolkit from "effect/ai/Toolkit"
 import { TestClock } from "effect/testing"
+import { backings } from "../support/Backings.ts"
 import * as Trees from "../support/Trees.ts"
 import * as Waiting from "../support/Waiting.ts"
 
@@ -189,6 +190,48 @@ describe("cancel of a child that waits for a person", () => {
       assert.deepStrictEqual(result.status, { _tag: "Completed", answer: "done" })
     }).pipe(Effect.scoped)
   })
+})
+
+describe.each(backings)("cancel of a child by another process, in $name", ({ make }) => {
+  it.effect.each(
+    [
+      ["a child's", "t#0/0.0", [cancelled, "worked"]],
+      ["a grandchild's", "t#0/0.0#0/0.0", [{ report: "went on" }, "worked"]]
+    ] as const
+  )("just before the run suspends is heard, when it is %s", ([, waiting, heard]) =>
+    Effect.gen(function*() {
+      const inner = yield* make
+      const model = yield* ScriptedModel.make({
+        top: [Step.calls(Step.textTask("child", "x"), Step.call("work")), Step.text("done")],
+        child: Script.optional(
+          waiting === "t#0/0.0" ? [Step.call("pay")] : [Step.textTask("grandchild", "x"), Step.text("went on")]
+        ),
+        grandchild: Script.optional(paying)
+      })
+      const other = Waiting.processesOf(inner, model)
+      const cancel = other.next(Effect.flatMap(top.build(), (agent) => agent.cancel("t", { child: waiting })))
+      let cancels = 0
+      const store = RunStore.RunStore.of({
+        ...inner,
+        suspend: (fence, to, events) =>
+          Effect.andThen(
+            fence.runId === "t#0" && ++cancels === 1 ? Effect.orDie(cancel) : Effect.void,
+            inner.suspend(fence, to, events)
+          )
+      })
+      const running = yield* Effect.forkChild(
+        Waiting.processesOf(store, model).next(
+          Effect.flatMap(top.build(), (agent) => agent.run("Go", { threadId: "t" }))
+        ),
+        { startImmediately: true }
+      )
+      yield* TestClock.adjust("1 second")
+      const { status } = yield* Fiber.join(running)
+      const asked = (yield* model.requestsOf("top")).at(-1)!.request
+
+      assert.deepStrictEqual(status, { _tag: "Completed", answer: "done" })
+      assert.deepStrictEqual(Trees.outputs(asked), heard)
+    }))
 })
 
 describe("a suspended run whose child is gone from the store", () => {

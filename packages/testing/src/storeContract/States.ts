@@ -33,6 +33,46 @@ export const rules: ReadonlyArray<Rule> = [
     })
   },
   {
+    name: "suspends no run that has not heard of the end of a child, nor one above a suspended run that has not",
+    check: Effect.fnUntraced(function*(store) {
+      const root = yield* Steps.open(store, "t")
+      const settled = yield* Steps.create(store, root, "0.0")
+      const child = yield* Steps.create(store, root, "0.1")
+      const grandchild = yield* Steps.create(store, child, "0.0")
+      yield* Steps.suspend(store, grandchild)
+      yield* Steps.suspend(store, child)
+      yield* Steps.settle(store, settled)
+      const refused = (what: string) =>
+        Steps.unchanged(
+          store,
+          what,
+          ["t"],
+          Effect.flatMap(Steps.suspend(store, root), (sequence) => same(what, sequence, undefined))
+        )
+      yield* refused("what a run gets with a child that it has not heard of")
+      yield* Steps.append(store, root, "t/0.0")
+      yield* Steps.settle(store, grandchild)
+      yield* refused("what a run gets with such a child two levels below")
+
+      yield* Steps.append(store, child, "t/0.0")
+      yield* same("whether it is suspended then", (yield* Steps.suspend(store, root)) === undefined, false)
+      yield* same("the state", (yield* store.load("t#0"))?.row.state, "Suspended")
+    })
+  },
+  {
+    name: "suspends a run beside children of the runs before it, and beside those that are open",
+    check: Effect.fnUntraced(function*(store) {
+      const first = yield* Steps.open(store, "t")
+      yield* Steps.settle(store, yield* Steps.create(store, first, "0.0"))
+      yield* Steps.settle(store, first)
+      const second = yield* Steps.open(store, "t")
+      yield* Steps.fail(store, yield* Steps.create(store, second, "0.0"))
+      yield* Steps.suspend(store, second)
+
+      yield* same("the state", (yield* store.load("t#1"))?.row.state, "Suspended")
+    })
+  },
+  {
     name: "fails a run with its reason, usage and time, keeps its records, and gives its lease back",
     check: Effect.fnUntraced(function*(store) {
       const fence = yield* Steps.open(store, "t")

@@ -85,12 +85,12 @@ export const settle = (store: Store, fence: RunRow.Fence, outcome?: string): Eff
   store.settle(fence, settlement(outcome), [event(fence.runId, `${fence.runId} settled`)], keepAll)
 
 /**
- * Suspends a run, with one event.
+ * Suspends a run, with one event. Gives nothing where its children keep it from that.
  *
  * @category running
  * @since 0.1.0
  */
-export const suspend = (store: Store, fence: RunRow.Fence): Effect.Effect<number, Failure> =>
+export const suspend = (store: Store, fence: RunRow.Fence): Effect.Effect<number | undefined, Failure> =>
   store.suspend(fence, { usage: "{\"u\":1}", activeMillis: 3, stoppedAt: 30 }, [
     event(fence.runId, `${fence.runId} suspended`)
   ])

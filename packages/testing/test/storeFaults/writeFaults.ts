@@ -88,6 +88,22 @@ export const writeFaults: Faults = {
         )
     })
   ),
+  "says that it has suspended a run whose children it should hear of first": fault(
+    "states: suspends no run that has not heard of the end of a child, nor one above a suspended run that has not",
+    (store) => ({
+      suspend: (fence, to, events) => Effect.map(store.suspend(fence, to, events), (sequence) => sequence ?? 0)
+    })
+  ),
+  "suspends no run that has others before it": fault(
+    "states: suspends a run beside children of the runs before it, and beside those that are open",
+    (store) => ({
+      suspend: (fence, to, events) =>
+        Effect.flatMap(
+          store.thread(fence.threadId),
+          (runs) => runs.length > 1 ? Effect.undefined : store.suspend(fence, to, events)
+        )
+    })
+  ),
   "answers runs one after the other": fault(
     "answer: refuses all and changes nothing when one of its runs is Running",
     (store) => ({

@@ -144,11 +144,11 @@ const readers: { readonly [name: string]: ReturnType<typeof reader> } = {
     records: records.map((record) => ({ ...record, runId })),
     settled: (close ?? []).map(({ runId, settlement }) => ({ ...settlement, runId }))
   })),
-  suspend: reader("suspend", ([{ runId }, { usage }, events], sequence) => ({
-    runId,
-    spent: usage,
-    events: numbered(events, sequence)
-  })),
+  suspend: reader(
+    "suspend",
+    ([{ runId }, { usage }, events], sequence) =>
+      sequence === undefined ? undefined : { runId, spent: usage, events: numbered(events, sequence) }
+  ),
   fail: reader("fail", ([{ runId }, { usage }, events], sequence) => ({
     runId,
     spent: usage,
