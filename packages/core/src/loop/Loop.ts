@@ -83,10 +83,12 @@ const steps = Effect.fnUntraced(function*(
       Transcript.flushReask(transcript)
       const asked = yield* ModelStep.run(self, transcript.messages, step, ids)
       if (Result.isFailure(asked)) {
-        self.meter?.addTokens(asked.failure.spent)
-        transcript.own = Usage.add(transcript.own, asked.failure.spent)
-        const spent = Usage.add(run.spent, asked.failure.spent)
-        return yield* fail(self, transcript, modelFailed(asked.failure.error), spent)
+        const { error, spent } = asked.failure
+        self.meter?.addTokens(spent)
+        transcript.own = Usage.add(transcript.own, spent)
+        return error === undefined
+          ? yield* settle(self, transcript, NextStep.outOfTreeTokens.outcome, [])
+          : yield* fail(self, transcript, modelFailed(error), Usage.add(run.spent, spent))
       }
       record = asked.success.record
       json = asked.success.json

@@ -33,14 +33,15 @@ import { decide } from "./Verdicts.ts"
 
 /**
  * A step that is not recorded yet, or the failure of its last attempt with
- * what all attempts used.
+ * what all attempts used. There is no failure where another attempt was due,
+ * and the tree had no tokens left for it.
  *
  * @category models
  * @since 0.1.0
  */
 export type Outcome = Result.Result<
   { readonly record: StepRecord; readonly json: string },
-  { readonly error: ModelError; readonly spent: Usage.Usage }
+  { readonly error: ModelError | undefined; readonly spent: Usage.Usage }
 >
 
 /**
@@ -64,12 +65,23 @@ export const run = Effect.fnUntraced(function*(
   const { agent } = drive
   const tools = agent.refresh === undefined ? agent.offered : yield* agent.refresh(agent.offered)
   const request = requestOf(drive, messages, tools)
-  const state = { attempt: 0, spent: Usage.zero, notBefore: 0, retryAfter: 0 }
-  const attempt = Effect.suspend(() => {
-    // A clock that was set back since makes nobody wait longer than the provider says.
-    const wait = Math.min(state.notBefore - drive.now(), state.retryAfter)
+  const state = {
+    attempt: 0,
+    error: undefined as ModelError | undefined,
+    isOutOfTokens: false,
+    spent: Usage.zero,
+    notBefore: 0,
+    retryAfter: 0
+  }
+  const once = Effect.suspend(() => {
+    // Other runs of the tree may have used it up since the attempt before.
+    if (state.error !== undefined && drive.meter?.isOutOfTokens() === true) {
+      state.isOutOfTokens = true
+      return Effect.fail(state.error)
+    }
     const call = callOf(drive, step, state.attempt++)
-    const asked = Effect.catch(ask(drive, request, call), (error) => {
+    return Effect.catch(ask(drive, request, call), (error) => {
+      state.error = error
       state.spent = Usage.add(state.spent, ofFailure(error))
       state.retryAfter = error.retryAfter ?? 0
       state.notBefore = drive.now() + state.retryAfter
@@ -82,12 +94,18 @@ export const run = Effect.fnUntraced(function*(
       }))
       return Effect.fail(error)
     })
-    return wait > 0 ? Effect.andThen(Effect.sleep(wait), asked) : asked
+  })
+  const attempt = Effect.suspend(() => {
+    // A clock that was set back since makes nobody wait longer than the provider says.
+    const wait = Math.min(state.notBefore - drive.now(), state.retryAfter)
+    return wait > 0 ? Effect.andThen(Effect.sleep(wait), once) : once
   })
   const answered = yield* Effect.result(
-    Effect.retry(attempt, { schedule: drive.agent.retry, while: (error) => error.isRetryable })
+    Effect.retry(attempt, { schedule: drive.agent.retry, while: (error) => error.isRetryable && !state.isOutOfTokens })
   )
-  if (Result.isFailure(answered)) return Result.fail({ error: answered.failure, spent: state.spent })
+  if (Result.isFailure(answered)) {
+    return Result.fail({ error: state.isOutOfTokens ? undefined : answered.failure, spent: state.spent })
+  }
 
   const response = answered.success
   const used = Usage.fromModel(response.usage, {

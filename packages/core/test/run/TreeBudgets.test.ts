@@ -45,7 +45,7 @@ const run = Effect.fnUntraced(function*(
 const limitOf = ({ status }: RunResult.RunResult<unknown>) =>
   status._tag === "BudgetExceeded" ? status.limit : status._tag
 
-describe.each(backings)("a budget of a whole tree, in $name", ({ make }) => {
+describe.each(backings)("a budget of a whole tree, in $name", ({ make, pass }) => {
   const deep: Script.Scripts = {
     top: [Step.calls(task("child"), task("child")), Step.text("done")],
     child: Script.each([Step.calls(task("grandchild")), Step.text("child done")]),
@@ -77,6 +77,30 @@ describe.each(backings)("a budget of a whole tree, in $name", ({ make }) => {
       assert.strictEqual(yield* model.calls, 5)
       assert.lengthOf(ran, 2)
       assert.strictEqual(result.usage.tree.inputTokens + result.usage.tree.outputTokens, 5 * perResponse)
+    }))
+
+  it.effect("of tokens lets no model be asked again that failed before it was used up", () =>
+    Effect.gen(function*() {
+      const { model, next } = yield* Waiting.processes(yield* make, {
+        top: [Step.calls(task("child"), task("child"))],
+        child: Script.optional(Script.runs(
+          [Step.again(Step.fail("network", { usage: { input: 1, output: 1 } }), Step.text("late"))],
+          [Step.text("child done")]
+        ))
+      })
+      const running = yield* Effect.forkChild(
+        next(Effect.flatMap(
+          family().build(),
+          (agent) => agent.run("Go", { threadId: "t", treeBudget: { maxTokens: 2 * perResponse - 1 } })
+        )),
+        { startImmediately: true }
+      )
+      yield* pass("1 minute")
+      const result = yield* Fiber.join(running)
+
+      assert.strictEqual(limitOf(result), "treeTokens")
+      assert.lengthOf(yield* model.requestsOf("child"), 2)
+      assert.strictEqual(result.usage.tree.inputTokens + result.usage.tree.outputTokens, 2 * perResponse + 2)
     }))
 
   it.effect("of tool calls starts no batch that would cross it, anywhere in the tree", () =>

@@ -3,20 +3,20 @@ import { Usage } from "@mandate/core"
 import { Schema } from "effect"
 import { eventsOf, type Facts, type RunFacts } from "./Facts.ts"
 
-export const check = ({ runs }: Facts): ReadonlyArray<string> =>
-  [...runs.values()].flatMap((run) => {
+export const check = (facts: Facts): ReadonlyArray<string> =>
+  [...facts.runs.values()].flatMap((run) => {
     const [settled] = run.settled
     if (settled === undefined) return []
     const stored = decode(settled.usage)
     const tree = run.children.reduce((sum, child) => Usage.add(sum, treeOf(child)), stored.own)
     return [
-      ...differs(`own usage of ${run.runId}`, stored.own, own(run)),
+      ...differs(`own usage of ${run.runId}`, stored.own, own(run, facts)),
       ...differs(`tree usage of ${run.runId}`, stored.tree, tree),
       ...eventsOf(run, "RunSettled").flatMap(({ event }) =>
         differs(`event usage of ${run.runId}`, event.usage.own, stored.own)
       ),
       ...eventsOf(run, "TaskSettled").flatMap(({ event }) => {
-        const child = runs.get(event.childRunId)
+        const child = facts.runs.get(event.childRunId)
         return child === undefined ? [] : differs(`usage of the task ${child.runId}`, event.usage, treeOf(child))
       })
     ]
@@ -27,11 +27,12 @@ const treeOf = ({ settled: [settled] }: RunFacts): Usage.Usage =>
 
 const decode = Schema.decodeUnknownSync(Schema.fromJsonString(Usage.RunUsage))
 
-// A response counts when it was recorded, with the failed attempts before it in its drive; so do those of a drive that failed.
-const own = (run: RunFacts): Usage.Usage => {
+// A response counts when it was recorded, with the failed attempts before it in its drive. So do those of a drive that
+// failed, or that asked no more since the tree had no tokens left.
+const own = (run: RunFacts, facts: Facts): Usage.Usage => {
   const responses = eventsOf(run, "ModelCallCompleted")
   const failures = eventsOf(run, "RunFailed").filter(({ event }) => event.reason === "ModelFailed")
-  const attempts = [...responses, ...failures].flatMap(({ at }) => attemptsBefore(run, at))
+  const attempts = [...responses, ...failures, ...withheld(run, facts)].flatMap(({ at }) => attemptsBefore(run, at))
   return {
     ...Usage.zero,
     inputTokens: sum(attempts.map(({ tokens }) => tokens.input)),
@@ -40,6 +41,17 @@ const own = (run: RunFacts): Usage.Usage => {
     toolCalls: [...run.records.keys()].filter((key) => key.startsWith("t/")).length,
     childRuns: run.children.length
   }
+}
+
+// The end of a run whose last attempt failed, in the drive that ended it.
+const withheld = (run: RunFacts, { entries }: Facts) => {
+  const last = run.asked.at(-1)
+  return run.settled.filter(({ at, outcome }) =>
+    last?.failed === true && outcome.includes("treeTokens") &&
+    !entries.slice(last.at, at).some((entry) =>
+      entry._tag === "Died" || entry._tag === "Wrote" && entry.operation === "fail" && entry.runId === run.runId
+    )
+  )
 }
 
 const attemptsBefore = (run: RunFacts, at: number) => {
