@@ -1,22 +1,61 @@
 /**
- * Holds what a model's client gives to what a response is: what is recorded
- * has to be read again, or the run and its thread are lost.
+ * Holds what a model's client gives to what responses and failures are: what
+ * is recorded has to be read again, or the run and its thread are lost.
  *
  * @since 0.1.0
  */
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import type { ModelClient } from "../service/ModelClient.ts"
+import { ModelError, type ModelErrorReason } from "../values/ModelError.ts"
 import { ModelResponse } from "../values/ModelResponse.ts"
 import * as SchemaIssues from "../values/SchemaIssues.ts"
+import type { ModelUsage } from "../values/Usage.ts"
+
+type Named = Pick<ModelClient, "provider" | "modelId">
 
 /**
- * Takes a response as it is, or as it will be read again. Fails with what is
- * wrong with it, quoting nothing.
+ * The response that a client gave, as it is or as it will be read again. Fails
+ * where it is none, quoting nothing of it, and where it is not whole.
  *
  * @category constructors
  * @since 0.1.0
  */
-export const check = (given: unknown): Result.Result<ModelResponse, string> =>
+export const whole = (client: Named, given: unknown): Result.Result<ModelResponse, ModelError> =>
+  Result.flatMap(
+    Result.mapError(check(given), (problem) => failure(client, "invalid-response", problem)),
+    (response) => {
+      switch (response.finishReason) {
+        case "error":
+          return Result.fail(cutOff(client, "overloaded", response.usage))
+        case "interrupted":
+          return Result.fail(cutOff(client, "network", response.usage))
+        default:
+          return Result.succeed(response)
+      }
+    }
+  )
+
+/**
+ * The failure of a response that ended before it was whole.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const cutOff = (client: Named, reason: ModelErrorReason, usage?: ModelUsage): ModelError =>
+  failure(client, reason, "the response ended before it was whole", usage)
+
+/**
+ * What a client failed with. One without types may fail with anything, and
+ * nothing of that is to be stored.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const error = (client: Named, given: unknown): ModelError =>
+  given instanceof ModelError ? given : failure(client, "unknown", "the client failed with what is no model error")
+
+const check = (given: unknown): Result.Result<ModelResponse, string> =>
   isResponse(given) ? Result.succeed(given) : Result.flatMap(
     Result.try({ try: () => JSON.parse(JSON.stringify(given)) as unknown, catch: () => noResponse }),
     (json) =>
@@ -35,3 +74,10 @@ const ownKeys = new Set(
 
 const isResponse = Schema.is(ModelResponse)
 const decode = Schema.decodeUnknownResult(ModelResponse)
+
+const failure = (
+  { modelId, provider }: Named,
+  reason: ModelErrorReason,
+  detail: string,
+  usage?: ModelUsage
+): ModelError => new ModelError({ reason, provider, modelId, detail, ...(usage === undefined ? {} : { usage }) })

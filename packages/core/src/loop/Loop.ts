@@ -84,7 +84,6 @@ const steps = Effect.fnUntraced(function*(
       const asked = yield* ModelStep.run(self, transcript.messages, step, ids)
       if (Result.isFailure(asked)) {
         const { error, spent } = asked.failure
-        self.meter?.addTokens(spent)
         transcript.own = Usage.add(transcript.own, spent)
         return error === undefined
           ? yield* settle(self, transcript, NextStep.outOfTreeTokens.outcome, [])
@@ -92,7 +91,6 @@ const steps = Effect.fnUntraced(function*(
       }
       record = asked.success.record
       json = asked.success.json
-      self.meter?.addTokens(record.usage)
     }
     record = Interrupts.edited(record, step, journal.records)
     CallIds.addAll(ids, record.response.parts)

@@ -18,7 +18,7 @@ import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import * as Json from "../values/Json.ts"
 import type { Message } from "../values/Message.ts"
-import { ModelError, type ModelErrorReason } from "../values/ModelError.ts"
+import type { ModelError } from "../values/ModelError.ts"
 import type { ModelCall, ModelRequest, ModelTool } from "../values/ModelRequest.ts"
 import type { ModelResponse, ModelStreamPart } from "../values/ModelResponse.ts"
 import type { LiveEvent } from "../values/RunEvent.ts"
@@ -51,7 +51,8 @@ export type Outcome = Result.Result<
  *
  * Failures that may pass are retried by the agent's schedule, each time at the
  * earliest when the provider says so. The response gets unique call ids and
- * whole characters before anything is made of it.
+ * whole characters before anything is made of it. What attempts use counts in
+ * the tree as they come.
  *
  * @category running
  * @since 0.1.0
@@ -82,7 +83,9 @@ export const run = Effect.fnUntraced(function*(
     const call = callOf(drive, step, state.attempt++)
     return Effect.catch(ask(drive, request, call), (error) => {
       state.error = error
-      state.spent = Usage.add(state.spent, ofFailure(error))
+      const used = ofFailure(error)
+      drive.meter?.addTokens(used)
+      state.spent = Usage.add(state.spent, used)
       state.retryAfter = error.retryAfter ?? 0
       state.notBefore = drive.now() + state.retryAfter
       drive.journal.emit(() => ({
@@ -112,6 +115,7 @@ export const run = Effect.fnUntraced(function*(
     request: () => Utf8.byteLength(JSON.stringify([request.messages, request.tools])),
     response: () => Utf8.byteLength(JSON.stringify(response.parts))
   })
+  drive.meter?.addTokens(used)
   const offered = tools.map((tool) => tool.name)
   const whole = Json.stringify({
     ...response,
@@ -172,39 +176,11 @@ const ask = (
   const response = drive.streaming && client.stream !== undefined
     ? collect(drive, client.stream(request, call), call)
     : client.generate(request, call)
-  return Effect.flatMap(Effect.mapError(response, (error) => known(drive, error)), (given) => {
-    const checked = GivenResponse.check(given)
-    if (Result.isFailure(checked)) return Effect.fail(failure(drive, "invalid-response", checked.failure))
-    const reason = notWhole(checked.success)
-    return reason === undefined
-      ? Effect.succeed(checked.success)
-      : Effect.fail(broken(drive, reason, checked.success.usage))
-  })
+  return Effect.flatMap(
+    Effect.mapError(response, (error) => GivenResponse.error(client, error)),
+    (given) => Effect.fromResult(GivenResponse.whole(client, given))
+  )
 }
-
-// A client without types may fail with anything, and nothing of that is to be stored.
-const known = (drive: Drive, error: unknown): ModelError =>
-  error instanceof ModelError ? error : failure(drive, "unknown", "the client failed with what is no model error")
-
-const notWhole = (response: ModelResponse): ModelErrorReason | undefined =>
-  response.finishReason === "error" ? "overloaded" : response.finishReason === "interrupted" ? "network" : undefined
-
-const broken = (drive: Drive, reason: ModelErrorReason, usage?: Usage.ModelUsage): ModelError =>
-  failure(drive, reason, "the response ended before it was whole", usage)
-
-const failure = (
-  { agent: { client } }: Drive,
-  reason: ModelErrorReason,
-  detail: string,
-  usage?: Usage.ModelUsage
-): ModelError =>
-  new ModelError({
-    reason,
-    provider: client.provider,
-    modelId: client.modelId,
-    detail,
-    ...(usage === undefined ? {} : { usage })
-  })
 
 const ofFailure = (error: ModelError): Usage.Usage =>
   error.usage === undefined
@@ -241,7 +217,7 @@ const collect = (
     return Effect.flatMap(
       Stream.runForEachArray(stream, (pieces) => Effect.sync(() => pieces.forEach(take))),
       () => {
-        if (finish === undefined) return Effect.fail(broken(drive, "network"))
+        if (finish === undefined) return Effect.fail(GivenResponse.cutOff(drive.agent.client, "network"))
         const { type: _, ...rest } = finish
         return Effect.succeed({ ...rest, parts })
       }

@@ -103,6 +103,26 @@ describe.each(backings)("a budget of a whole tree, in $name", ({ make, pass }) =
       assert.strictEqual(result.usage.tree.inputTokens + result.usage.tree.outputTokens, 2 * perResponse + 2)
     }))
 
+  it.effect("of tokens counts an attempt that failed as it comes, also for the next attempt", () =>
+    Effect.gen(function*() {
+      const { model, next } = yield* Waiting.processes(yield* make, {
+        top: Script.optional([Step.again(Step.fail("network", { usage: { input: 7, output: 4 } }), Step.text("late"))])
+      })
+      const running = yield* Effect.forkChild(
+        next(Effect.flatMap(
+          family().build(),
+          (agent) => agent.run("Go", { threadId: "t", treeBudget: { maxTokens: 10 } })
+        )),
+        { startImmediately: true }
+      )
+      yield* pass("1 minute")
+      const result = yield* Fiber.join(running)
+
+      assert.strictEqual(limitOf(result), "treeTokens")
+      assert.lengthOf(yield* model.requestsOf("top"), 1)
+      assert.strictEqual(result.usage.own.inputTokens + result.usage.own.outputTokens, 11)
+    }))
+
   it.effect("of tool calls starts no batch that would cross it, anywhere in the tree", () =>
     Effect.gen(function*() {
       const ran: Array<string> = []
