@@ -131,7 +131,8 @@ const inputOf = (
   const written = Json.canonical(input)
   const size = Utf8.byteLength(written)
   if (size > maxInputBytes) {
-    return invalid(Utf8.byteLength(task) > maxInputBytes ? "task" : "context", [tooLarge(size, maxInputBytes)])
+    const isOfTask = form === undefined || Utf8.byteLength(task) > maxInputBytes
+    return invalid(isOfTask ? "task" : "context", [tooLarge(size, maxInputBytes)])
   }
   return Effect.succeed({ json: written, prompt: message(input), input })
 }

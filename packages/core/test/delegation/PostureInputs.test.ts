@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AgentBuilder, DelegateRuntime, Mandate, ModelRegistry, type RunEvent } from "@mandate/core"
+import { AgentBuilder, DelegateRuntime, Mandate, ModelRegistry, type RunEvent, TypedAgent } from "@mandate/core"
 import { ScriptedModel, Step, TestRuntime } from "@mandate/testing"
 import { Effect, Layer, Option } from "effect"
 import * as Postures from "../support/Postures.ts"
@@ -102,6 +102,21 @@ const calls: ReadonlyArray<readonly [string, Partial<Record<keyof Request, unkno
     "The context is not valid: it has 10485792 bytes; at most 1048576 are allowed"
   ],
   [
+    "a task that is a byte too large with its name",
+    { task: "x".repeat(1_048_566) },
+    "The task is not valid: it has 1048577 bytes; at most 1048576 are allowed"
+  ],
+  [
+    "a context that is a byte too large beside its task",
+    { context: "x".repeat(1_048_551) },
+    "The context is not valid: it has 1048577 bytes; at most 1048576 are allowed"
+  ],
+  [
+    "a turn that is a byte too large",
+    { parentTurn: "x".repeat(1025) },
+    "The parentTurn is not valid: it has 1025 bytes; at most 1024 are allowed"
+  ],
+  [
     "a turn of 10 MB",
     { parentTurn: mebibytes(10) },
     "The parentTurn is not valid: it has 10485760 bytes; at most 1024 are allowed"
@@ -165,6 +180,38 @@ describe("DelegateRuntime.run", () => {
         ))
       )))
     )))
+
+  it.effect("takes a task and a turn that are just not too large", () =>
+    Effect.gen(function*() {
+      const parentTurn = "t".repeat(1024)
+      const task = "x".repeat(1_048_576 - JSON.stringify({ parentTurn, task: "" }).length)
+      const result = yield* DelegateRuntime.run({ posture: "scout", task, parentTurn })
+
+      const [first] = yield* Effect.flatMap(ScriptedModel.ScriptedModel, (model) => model.requests)
+      assert.strictEqual(result.status, "success")
+      assert.strictEqual(Trees.asked(first!.request), task)
+    }).pipe(Effect.provide(Postures.runtime(postures, { scout: [Step.text("seen")] }))))
+
+  it.effect("gives on half a character in a task or a turn as U+FFFD", () =>
+    Effect.gen(function*() {
+      const { events } = yield* Sessions.watched(
+        DelegateRuntime.run({ posture: "scout", task: "Go \ud800", parentTurn: "turn \ud800" })
+      )
+
+      const [first] = yield* Effect.flatMap(ScriptedModel.ScriptedModel, (model) => model.requests)
+      assert.strictEqual(Trees.asked(first!.request), "Go \ufffd")
+      const pair = [...Trees.tagged(events, "DelegateStart"), ...Trees.tagged(events, "DelegateComplete")]
+      assert.deepStrictEqual(pair.map(({ parentTurn }) => parentTurn), ["turn \ufffd", "turn \ufffd"])
+    }).pipe(Effect.provide(Postures.runtime(postures, { scout: [Step.text("seen")] }))))
+
+  it.effect("gives on half a character of an agent's own wording as U+FFFD", () =>
+    Effect.gen(function*() {
+      const agent = yield* TypedAgent.text("scout", { description: "Scouts" }).withInputText(() => "Go \ud800").bind()
+      yield* agent.run({ description: "x" })
+
+      const [first] = yield* Effect.flatMap(ScriptedModel.ScriptedModel, (model) => model.requests)
+      assert.strictEqual(Trees.asked(first!.request), "Go \ufffd")
+    }).pipe(Effect.provide(Postures.runtime(postures, { scout: [Step.text("seen")] }))))
 
   it.effect("keeps a context on its line, whatever line breaks are in it", () =>
     Effect.gen(function*() {
