@@ -126,7 +126,7 @@ const inputOf = (
   const input: DelegateInput = {
     task: task.toWellFormed(),
     ...(form === undefined ? {} : { context: form.success }),
-    ...(parentTurn === undefined ? {} : { parentTurn: parentTurn.toWellFormed() })
+    ...(parentTurn === undefined ? {} : { parentTurn })
   }
   const written = Json.canonical(input)
   const size = Utf8.byteLength(written)
