@@ -120,13 +120,14 @@ export const known = (self: Task, answer: Json, events?: ReadonlyArray<NewEvent>
 /**
  * What equal calls may use of a task call that ended in this branch. The
  * child's row is there until the parent has recorded the result, and says
- * whether it was whole.
+ * whether it was whole. A report that is too large for this caller alone is
+ * whole.
  *
  * @category getters
  * @since 0.1.0
  */
 export const kept = ({ call, drive }: Task, branch: Branch): Effect.Effect<Kept | undefined, Lost> => {
-  if (branch._tag !== "Done" || branch.result.isError) return Effect.succeed(undefined)
+  if (branch._tag !== "Done") return Effect.succeed(undefined)
   return Effect.map(drive.runtime.store.load(Ids.childRunId(drive.run.runId, call.key)), (loaded) => {
     if (loaded === undefined) return undefined
     const ended = Result.all([

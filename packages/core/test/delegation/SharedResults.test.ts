@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AgentBuilder, DelegateRuntime, ResultCache } from "@mandate/core"
+import { AgentBuilder, DelegateRuntime, ResultCache, TypedAgent } from "@mandate/core"
 import { Script, ScriptedModel, Step } from "@mandate/testing"
-import { Effect, Fiber, Schema } from "effect"
+import { Effect, Fiber, Layer, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import * as Postures from "../support/Postures.ts"
 import * as Trees from "../support/Trees.ts"
@@ -111,4 +111,32 @@ describe("a result that is used again by an agent's model", () => {
       } as never)
       assert.lengthOf(yield* requestsOf("scout"), 1)
     }).pipe(Effect.provide(runtime(ofBytes(513)))))
+})
+
+describe("a report that is too large for the model that asked for it", () => {
+  it.effect("P5 is kept as the success that it is, for those that may read it", () => {
+    const scout = TypedAgent.text("scout", { description: "Scouts" }).withCache()
+    return Effect.gen(function*() {
+      const bounded = (maxReportBytes: number) =>
+        Effect.flatMap(
+          AgentBuilder.make("lead").withSubagents([scout], { maxReportBytes }).build(),
+          (agent) => agent.run("Go")
+        )
+      for (const bytes of [512, 512, 2000]) yield* bounded(bytes)
+
+      const heard = (yield* requestsOf("lead")).filter(({ call }) => call.step === 1)
+      assert.deepStrictEqual(heard.map(({ request }) => Trees.reasons(request)), [
+        ["ReportTooLarge"],
+        ["ReportTooLarge"],
+        [undefined]
+      ])
+      assert.lengthOf(yield* requestsOf("scout"), 1)
+    }).pipe(Effect.provide(Layer.merge(
+      Trees.runtime({
+        lead: Script.each([Step.calls(Step.textTask("scout", "Look")), Step.text("done")]),
+        scout: Script.each([Step.text("x".repeat(1000))])
+      }),
+      ResultCache.layerMemory()
+    )))
+  })
 })
