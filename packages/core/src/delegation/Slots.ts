@@ -54,7 +54,7 @@ export const make = (bound: number): Slots => {
 
   const take = (order: number): Effect.Effect<void> =>
     Effect.callback((resume) => {
-      if (held < bound && waiting.length === 0) {
+      if (held < bound) {
         held++
         return resume(Effect.void)
       }
