@@ -152,9 +152,7 @@ const make = (cache: ResultCache["Service"]): EqualResults => {
         Effect.tap(work, ({ keep }) => keep === undefined ? Effect.void : write(keys, keep)),
         ({ keep, value }) => ({
           value: ran(value),
-          shared: keep === undefined || (keep.error !== undefined && !partial)
-            ? Option.none()
-            : Option.some(copy(keep))
+          shared: keep === undefined ? Option.none() : Option.some(copy(keep))
         })
       )
       const ended = yield* calls.run<Used<A>, E, never>(
