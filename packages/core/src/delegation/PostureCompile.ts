@@ -13,7 +13,7 @@ import { DelegateError } from "../values/DelegateError.ts"
 import type { Posture } from "../values/Posture.ts"
 import type { BoundSpec, CompilePosture } from "./BoundSpec.ts"
 import * as CatalogTools from "./CatalogTools.ts"
-import { delegateName, make as specOf } from "./PostureSpec.ts"
+import { make as specOf } from "./PostureSpec.ts"
 
 /**
  * The shape of every posture's run: such a run is compiled from its row, and so
@@ -70,6 +70,5 @@ export const toolsOf = (
 ): Effect.Effect<ReadonlyArray<string>> =>
   Effect.map(
     catalog?.resolve ?? Effect.succeed([]),
-    (names) =>
-      names.filter((name) => name !== delegateName && (allowedTools.length === 0 || allowedTools.includes(name)))
+    (names) => names.filter((name) => allowedTools.length === 0 || allowedTools.includes(name))
   )
