@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AgentBuilder, DelegateRuntime, type RunEvent, TypedAgent } from "@mandate/core"
+import { AgentBuilder, DelegateRuntime, type RunEvent, ToolCatalog, ToolContext, TypedAgent } from "@mandate/core"
 import { Script, ScriptedModel, Step } from "@mandate/testing"
 import { Effect, Schema } from "effect"
 import * as Tool from "effect/ai/Tool"
@@ -78,6 +78,13 @@ const fromCode: ReadonlyArray<readonly [string, Partial<Request>, DelegateRuntim
     outside("capped", 1)
   ],
   [
+    "a limit, with a turn that is just not too long",
+    { posture: "capped", parentDepth: 1, parentTurn: "x".repeat(1024) },
+    {},
+    "The posture \"capped\" would run at depth 2; the posture allows 1",
+    outside("capped", 1, { parentTurn: "x".repeat(1024) })
+  ],
+  [
     "a limit, with a turn that is no text",
     { posture: "capped", parentDepth: 1, parentTurn: 7 as never },
     {},
@@ -139,6 +146,25 @@ describe.each(backings)("the depth of postures, in $name", (backing) => {
         [3, "success"]
       ])
       assert.deepStrictEqual(Sessions.ends(committed), ["success", "success", "success"])
+    }))
+
+  it.effect("P2 leaves a posture's run as much depth as the runtime has below it", () =>
+    Effect.gen(function*() {
+      const left: Array<readonly [number, number]> = []
+      const note = Toolkit.make(Tool.make("note"))
+      yield* played(
+        backing,
+        { plain: Script.each([Step.calls(Step.call("note")), Step.text("done")]) },
+        Effect.andThen(
+          ToolCatalog.add(note, {
+            note: () =>
+              Effect.map(ToolContext.ToolContext, ({ depth, depthLeft }) => void left.push([depth, depthLeft]))
+          }),
+          Effect.forEach([0, 1, 2], (parentDepth) => call({ task: `Work ${parentDepth}`, parentDepth }))
+        )
+      )
+
+      assert.deepStrictEqual(left, [[1, 2], [2, 1], [3, 0]])
     }))
 
   it.effect("P2 lets an agent with its default delegate once, and the posture no more", () =>
