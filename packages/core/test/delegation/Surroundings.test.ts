@@ -112,6 +112,36 @@ describe("the report of a typed agent", () => {
     }).pipe(Effect.provide(Layer.merge(Postures.runtime([], { scout: seen }), ResultCache.layerMemory())))
   })
 
+  const clerks = TypedAgent.text("scout", { description: "Scouts" }).withPostures().withCache()
+  const led = (scripts: Script.Scripts) => Layer.merge(Postures.runtime([], scripts), ResultCache.layerMemory())
+  const runOf = <R>(agent: AgentBuilder.AgentBuilder<string, R>) =>
+    Effect.flatMap(agent.build(), (built) => built.run("Go"))
+
+  it.effect("is for calls that may delegate to postures as deep", () =>
+    Effect.gen(function*() {
+      for (const maxDepth of [1, 2, 1, 2]) {
+        yield* runOf(AgentBuilder.make("lead").withSubagents([clerks], { maxDepth }))
+      }
+
+      assert.strictEqual(yield* callsOf("scout"), 2)
+    }).pipe(Effect.provide(led({ lead: Script.each([task, Step.text("done")]), scout: seen }))))
+
+  it.effect("is for calls that stand as deep, where it may delegate to postures", () =>
+    Effect.gen(function*() {
+      const middle = TypedAgent.text("middle", { description: "Leads" }).withSubagents([clerks])
+      // One level is left to the scout in both.
+      const high = AgentBuilder.make("lead").withSubagents([clerks], { maxDepth: 2 })
+      const deep = AgentBuilder.make("chief").withSubagents([middle], { maxDepth: 3 })
+      for (const agent of [high, deep, high, deep]) yield* runOf(agent)
+
+      assert.strictEqual(yield* callsOf("scout"), 2)
+    }).pipe(Effect.provide(led({
+      lead: Script.each([task, Step.text("done")]),
+      middle: Script.each([task, Step.text("done")]),
+      chief: Script.each([Step.calls(Step.textTask("middle", "Go")), Step.text("done")]),
+      scout: seen
+    }))))
+
   it.effect("is for the postures that it may delegate to: all, some, or none", () =>
     Effect.gen(function*() {
       for (const options of [{}, { names: ["clerk"] }, { names: [] }, {}, { names: ["clerk"] }, { names: [] }]) {
