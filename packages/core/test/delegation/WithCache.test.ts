@@ -1,7 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AgentBuilder, ResultCache, type RunConfig, TypedAgent } from "@mandate/core"
+import { AgentBuilder, ResultCache, type RunConfig, ToolCatalog, TypedAgent } from "@mandate/core"
 import { Script, ScriptedModel, Step } from "@mandate/testing"
 import { Effect, Fiber, Layer, Schema } from "effect"
+import * as Tool from "effect/ai/Tool"
+import * as Toolkit from "effect/ai/Toolkit"
 import { TestClock } from "effect/testing"
 import * as Trees from "../support/Trees.ts"
 
@@ -12,6 +14,33 @@ const scout = TypedAgent.make("scout", {
 })
 const reports = Script.each([Step.calls(Step.report({ at: "2026-01-02T00:00:00.000Z" }))])
 const report = { at: new Date("2026-01-02") }
+
+type Agent = TypedAgent.TypedAgent<any, any, ToolCatalog.ToolCatalog>
+
+const counting = (description: string, success: Schema.Codec<number, number>): Agent =>
+  scout.withTools(Toolkit.make(Tool.make("count", { description, success })), { count: () => Effect.succeed(1) })
+const helped = (instructions: string): Agent =>
+  scout.withSubagents([TypedAgent.text("helper", { description: "Helps" }).withInstructions(instructions)])
+const taking = (topic: Schema.Codec<string, string>): Agent =>
+  TypedAgent.make("scout", {
+    description: "Scouts",
+    input: Schema.Struct({ topic }),
+    report: Schema.Struct({ at: Schema.Date })
+  })
+
+// Two definitions each that differ in one thing alone.
+const differing: ReadonlyArray<readonly [string, Agent, Agent]> = [
+  ["model settings", scout.withModel("fast", { temperature: 0 }), scout.withModel("fast", { temperature: 1 })],
+  ["input schema", taking(Schema.String), taking(Schema.String.check(Schema.isMinLength(2)))],
+  ["tools' descriptions", counting("Counts", Schema.Int), counting("Counts all", Schema.Int)],
+  ["tools' results", counting("Counts", Schema.Int), counting("Counts", Schema.Finite)],
+  ["bounds", helped("Help."), helped("Help.").withSubagents([], { maxTasksPerTurn: 2 })],
+  ["policy for failures", helped("Help."), helped("Help.").withChildFailure({ refused: "fail-run" })],
+  ["subagents' behaviour", helped("Help."), helped("Help more.")],
+  ["tools of the catalog", scout, scout.withCatalogTools(["read"])],
+  ["re-asks", scout, scout.withReasks(2)],
+  ["budget", scout, scout.withBudget({ maxTokens: 10_000 })]
+]
 
 const calls = Effect.flatMap(ScriptedModel.ScriptedModel, (model) => model.calls)
 
@@ -44,6 +73,15 @@ describe("withCache", () => {
 
       assert.strictEqual(yield* calls, 4)
     }).pipe(Effect.provide(runtime({ scout: reports }))))
+
+  it.effect.each(differing)("tells definitions apart by their %s", ([, one, other]) =>
+    Effect.gen(function*() {
+      for (const agent of [one, other, one, other]) {
+        yield* Effect.flatMap(agent.withCache().bind(), (bound) => bound.run({ topic: "tides" }))
+      }
+
+      assert.strictEqual(yield* calls, 2)
+    }).pipe(Effect.provide(Layer.merge(runtime({ scout: reports }), ToolCatalog.layer))))
 
   it.effect("keeps a report as long as the policy says, and nothing but reports", () =>
     Effect.gen(function*() {
