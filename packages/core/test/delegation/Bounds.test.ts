@@ -208,6 +208,34 @@ describe("maxDepth", () => {
   )
 })
 
+describe("a task call that is wrong in several ways", () => {
+  it.effect("is refused for its subagent first, then for its depth, then for its input", () =>
+    Effect.gen(function*() {
+      const leaf = TypedAgent.text("leaf", { description: "Works" })
+      const count = TypedAgent.make("count", {
+        description: "Counts",
+        input: Schema.Struct({ n: Schema.Int }),
+        report: Schema.Int
+      })
+      const middle = TypedAgent.text("middle", { description: "Passes on" }).withSubagents([leaf, count])
+      const agent = yield* AgentBuilder.make("top").withSubagents([middle]).build()
+      yield* agent.run("Go", { threadId: "t" })
+
+      const [, after] = yield* Effect.flatMap(ScriptedModel.ScriptedModel, (model) => model.requestsOf("middle"))
+      assert.deepStrictEqual(Trees.reasons(after!.request), ["UnknownSubagent", "DepthExceeded", "DepthExceeded"])
+    }).pipe(Effect.provide(Trees.runtime({
+      top: [Step.calls(Step.textTask("middle", "Go")), Step.text("done")],
+      middle: [
+        Step.calls(
+          Step.textTask("nobody", "Go"),
+          Step.call("task", { subagent: "leaf" }),
+          Step.task("count", { n: "1" })
+        ),
+        Step.text("alone")
+      ]
+    }))))
+})
+
 describe("every bound", () => {
   const names = ["maxConcurrentChildren", "maxTasksPerTurn", "maxDepth", "maxReportBytes", "childRetention"] as const
   const bad = [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, -0, Number.MAX_SAFE_INTEGER + 1]
