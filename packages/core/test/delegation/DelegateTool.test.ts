@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AgentBuilder, Answer, DelegateRuntime, PostureRegistry, RunStore } from "@mandate/core"
+import { AgentBuilder, Answer, DelegateRuntime, PostureRegistry, RunStore, TypedAgent } from "@mandate/core"
 import { Script, ScriptedModel, Step } from "@mandate/testing"
 import { Effect, Fiber, Layer } from "effect"
 import { backings } from "../support/Backings.ts"
@@ -203,6 +203,26 @@ describe.each(backings)("a posture's run, in $name", ({ make, pass }) => {
       const events = yield* Effect.provideService(Trees.durableEvents("t"), RunStore.RunStore, store)
       assert.lengthOf(Trees.tagged(events, "DelegateStart"), 2)
       assert.lengthOf(Trees.tagged(events, "DelegateComplete"), 2)
+    }))
+
+  it.effect("waits with its own tools, whatever those of a subagent of its name are", () =>
+    Effect.gen(function*() {
+      const ran: Array<string> = []
+      const store = yield* make
+      const namesake = TypedAgent.text("payer", { description: "Pays in another way" })
+      const outcome = yield* Effect.gen(function*() {
+        const agent = yield* AgentBuilder.make("lead").withPostures().withSubagents([namesake]).build()
+        yield* agent.run("Go", { threadId: "t" })
+        const edited = (euros: unknown) => agent.resume("t", [Answer.edit("0.0:child~0.0:approval0", { euros })])
+        return { refused: yield* Effect.flip(edited("many")), last: yield* edited(3) }
+      }).pipe(Effect.provide(Postures.runtime([posture("payer")], {
+        lead: [Step.calls(delegate("payer")), Step.text("done")],
+        payer: [Step.calls(Step.call("pay", { euros: 10 })), Step.text("paid")]
+      }, { ran, store })))
+
+      assert.include(outcome.refused.message, "euros: ")
+      assert.deepStrictEqual(outcome.last.status, { _tag: "Completed", answer: "done" })
+      assert.deepStrictEqual(ran, ["pay 3"])
     }))
 
   it.effect("with no parent is suspended, and is resumed in another process by its sub-session", () =>

@@ -203,11 +203,13 @@ describe("a tool that must not run twice", () => {
       const waiting = yield* Effect.flatMap(clerk.bind(), (bound) => bound.recover("t")).pipe(
         Effect.provide(on(inner, "second"))
       )
-      const outcome = yield* Effect.flatMap(clerk.bind(), (bound) => bound.resume("t", [answer])).pipe(
-        Effect.provide(on(inner, "third"))
-      )
+      const resumed = (answer: Answer.Answer) =>
+        Effect.flatMap(clerk.bind(), (bound) => bound.resume("t", [answer])).pipe(Effect.provide(on(inner, "third")))
+      const refused = yield* Effect.flip(resumed(Answer.edit("0.0:uncertain0", {})))
+      const outcome = yield* resumed(answer)
 
       assert.deepStrictEqual(ids(waiting), ["0.0:uncertain0"])
+      assert.include(refused.message, "Expected Answer.approve or Answer.reject or Answer.reply")
       assert.strictEqual(outcome._tag, "Reported")
       assert.strictEqual(sent, times)
       assert.include(JSON.stringify((yield* model.requests).at(-1)?.request.messages.at(-1)), result)
