@@ -7,10 +7,14 @@ import {
   MemoryRunStore,
   PostureRegistry,
   type RunEvent,
-  Threads
+  Threads,
+  ToolCatalog,
+  ToolContext
 } from "@mandate/core"
 import { Script, ScriptedModel, Step } from "@mandate/testing"
 import { Effect, Fiber, Queue, Schema, Stream } from "effect"
+import * as Tool from "effect/ai/Tool"
+import * as Toolkit from "effect/ai/Toolkit"
 import { TestClock } from "effect/testing"
 import * as Postures from "../support/Postures.ts"
 import * as Trees from "../support/Trees.ts"
@@ -219,6 +223,20 @@ describe("DelegateRuntime.run", () => {
       assert.deepStrictEqual(unknown.map(({ reason }) => reason._tag), Array(3).fill("UnknownThread"))
       assert.deepStrictEqual(yield* agent.status("t"), before)
     }).pipe(Effect.provide(Postures.runtime([], { lead: [Step.call("pay", { euros: 1 })] }))))
+
+  it.effect("works for the tenant that it is called for", () =>
+    Effect.gen(function*() {
+      const tenants: Array<string | undefined> = []
+      yield* ToolCatalog.add(Toolkit.make(Tool.make("note")), {
+        note: () => Effect.map(ToolContext.ToolContext, ({ tenant }) => void tenants.push(tenant))
+      })
+      yield* DelegateRuntime.run({ posture: "reviewer", task: "One", tenant: "acme" })
+      yield* DelegateRuntime.run({ posture: "reviewer", task: "One" })
+
+      assert.deepStrictEqual(tenants, ["acme", undefined])
+    }).pipe(Effect.provide(Postures.runtime([posture("reviewer")], {
+      reviewer: Script.each([Step.calls(Step.call("note")), Step.text("done")])
+    }))))
 
   it.effect("goes by the posture of the moment it is called", () =>
     Effect.gen(function*() {
