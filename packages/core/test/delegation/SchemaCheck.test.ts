@@ -1,9 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AgentBuilder, Mandate, ModelRegistry, ToolCatalog, TypedAgent } from "@mandate/core"
+import { AgentBuilder, DelegateRuntime, Mandate, ModelRegistry, ToolCatalog, TypedAgent } from "@mandate/core"
 import { ScriptedModel, Step } from "@mandate/testing"
 import { Effect, Layer, Schema } from "effect"
 import * as Tool from "effect/ai/Tool"
 import * as Toolkit from "effect/ai/Toolkit"
+import * as Postures from "../support/Postures.ts"
 
 const Odd = Schema.Struct({ odd: Schema.String })
 const Even = Schema.Struct({ even: Schema.String })
@@ -64,6 +65,24 @@ describe("Schemas that a model refuses", () => {
         .withTools(Toolkit.make(Loose), { loose: () => Effect.succeed("") })
       assert.isDefined(yield* lead.build())
     }).pipe(Effect.provide(picky(false)), Effect.scoped))
+
+  it.effect("are not asked about the delegate tool, whose context may be anything", () =>
+    Effect.gen(function*() {
+      const model = yield* ScriptedModel.make({ lead: [Step.text("done")] })
+      const client = { ...model.client, modelId: "picky", refusesSchema: () => "may be anything" }
+      yield* Effect.flatMap(AgentBuilder.make("lead").withPostures().build(), (lead) => lead.run("Go")).pipe(
+        Effect.provide(
+          DelegateRuntime.layer().pipe(Layer.provideMerge(Layer.mergeAll(
+            Postures.parts([Postures.posture("scout")]),
+            Mandate.layerMemory,
+            Layer.succeed(ModelRegistry.ModelRegistry, { get: () => Effect.succeed(client) })
+          )))
+        )
+      )
+
+      const [request] = yield* model.requests
+      assert.deepStrictEqual(request?.request.tools.map(({ name, strict }) => [name, strict]), [["delegate", false]])
+    }))
 
   it.effect("of a tool of the catalog leaves that tool out of a run, which has the others", () =>
     Effect.gen(function*() {
