@@ -246,6 +246,26 @@ describe("EqualCalls that are inside of each other", () => {
       assert.deepStrictEqual(calls.counts(), none)
     }))
 
+  it.effect("know a call that has the id of one that has ended", () =>
+    Effect.gen(function*() {
+      const calls = EqualCalls.make<string>({ maxWait: "1000 days" })
+      const seen: Array<Ended> = []
+      const innermost = Effect.tap(calls.run(call("c", ["b"]), sharing("c")), (ended) =>
+        Effect.sync(() => seen.push(ended)))
+      // A drive that was taken over ends while the new one has the same call in progress.
+      yield* fork(calls.run(call("b", [], "old"), sharing("old", second)))
+      const inner = calls.run(
+        call("b", ["a"], "new"),
+        sharing("b", Effect.andThen(Effect.sleep("2 seconds"), innermost))
+      )
+      const outer = yield* fork(calls.run(call("a"), sharing("a", inner)))
+      yield* TestClock.adjust("2 seconds")
+
+      assert.deepStrictEqual(yield* Fiber.join(outer), ran("a"))
+      assert.deepStrictEqual(seen, [ran("c")])
+      assert.deepStrictEqual(calls.counts(), none)
+    }))
+
   it.effect("do not wait for a call in a queue behind what they are inside of, at any remove, until it has its place", () =>
     Effect.gen(function*() {
       const calls = EqualCalls.make<string>({ maxWait: "1000 days" })
