@@ -197,6 +197,17 @@ describe.each(backings)("the budgets of postures, in $name", ({ make, pass }) =>
       assert.deepStrictEqual(value.map(({ elapsed }) => elapsed), [3000, 1000, 1000])
     }))
 
+  it.effect("P4 are kept to by an answer that takes them to the last token", () =>
+    Effect.gen(function*() {
+      const { value } = yield* play(
+        [posture("scout", { budget: { maxTokens: 15 } })],
+        { scout: [Step.text("seen")] },
+        DelegateRuntime.run({ posture: "scout", task: "Look" })
+      )
+
+      assert.deepInclude(value, { status: "success", result: "seen", tokensUsed: 15 })
+    }))
+
   it.effect("P4 that end a task or a delegated posture let no word of it through", () =>
     Effect.gen(function*() {
       const limits = { maxToolCalls: 1 }

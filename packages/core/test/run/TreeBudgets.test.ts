@@ -176,6 +176,28 @@ describe.each(backings)("a budget of a whole tree, in $name", ({ make, pass }) =
       assert.deepStrictEqual(ran, ["work", "work", "pay"])
     }))
 
+  it.effect("counts a child that waited for a person once, and lets it go on", () =>
+    Effect.gen(function*() {
+      const ran: Array<string> = []
+      const { model, next, result } = yield* run(
+        make,
+        {
+          top: [Step.calls(task("child")), Step.text("done")],
+          child: [Step.calls(Step.call("pay")), Step.text("child done")]
+        },
+        { maxChildRuns: 1 },
+        ran
+      )
+      assert.strictEqual(result.status._tag, "Suspended")
+      const last = yield* next(
+        Effect.flatMap(family(ran).build(), (agent) => agent.resume("t", [Answer.approve("0.0:child~0.0:approval0")]))
+      )
+
+      assert.deepStrictEqual([limitOf(last), last.usage.tree.childRuns, ran], ["Completed", 1, ["pay"]])
+      const [, after] = yield* model.requestsOf("top")
+      assert.deepStrictEqual(Trees.outputs(after!.request), [{ report: "child done" }])
+    }))
+
   it.effect("counts calls that wait for a person as started, in a child too", () =>
     Effect.gen(function*() {
       const ran: Array<string> = []
@@ -217,6 +239,15 @@ describe.each(backings)("a budget of a whole tree, in $name", ({ make, pass }) =
 
       assert.deepStrictEqual(reason, { _tag: "InvalidInput", field: "treeBudget", issues: [issue] })
       assert.deepStrictEqual(yield* store.thread("t"), [])
+    }))
+})
+
+describe.each(backings)("a budget of a whole tree that sets no limit, in $name", ({ make }) => {
+  it.effect.each([{}, { maxTokens: undefined }])("is none: %o", (treeBudget) =>
+    Effect.gen(function*() {
+      const { result } = yield* run(make, { top: [Step.text("done")] }, treeBudget as TreeBudget.TreeBudget)
+
+      assert.strictEqual(limitOf(result), "Completed")
     }))
 })
 
