@@ -66,6 +66,12 @@ const unenforced: ReadonlyArray<readonly [string, unknown, string]> = [
     { anyOf: [{ type: "object", properties: { a: 1 } }, { type: "object", properties: [text] }] },
     "cannot be enforced: anyOf[1].properties has a value that JSON Schema does not have there"
   ],
+  [
+    "a length that is none, in a part of a list",
+    object({ a: { type: "array", prefixItems: [text, { type: "string", minLength: "2" }] } }),
+    "cannot be enforced: properties.a.prefixItems[1].minLength has a value that JSON Schema does not have there"
+  ],
+  ["one schema too many in one place", object({ a: { allOf: Array.from({ length: 1000 }, () => text) } }), many],
   ["an alias of itself", { $ref: "#/$defs/a", $defs: { a: { $ref: "#/$defs/a" } } }, many],
   [
     "an alias of itself further in",
@@ -115,6 +121,15 @@ describe("a JSON Schema of a posture's report", () => {
         assert.strictEqual(yield* model.calls, 2)
       })
   )
+
+  it.effect("may apply a thousand schemas in one place", () =>
+    Effect.gen(function*() {
+      const made = yield* Posture.make(
+        posture("p", { report: { schema: object({ a: { allOf: Array.from({ length: 999 }, () => text) } }) } })
+      )
+
+      assert.strictEqual(made.name, "p")
+    }))
 
   it.effect.each(unenforced)(
     "is refused where a report cannot be held to it: %s",

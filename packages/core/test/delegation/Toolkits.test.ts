@@ -250,6 +250,29 @@ describe("withToolkit and dynamic tools", () => {
       }
     }).pipe(Effect.scoped))
 
+  it.effect("shows a JSON Schema that is no object under a key, with what it refers to where that is now", () =>
+    Effect.gen(function*() {
+      const text = { type: "string" }
+      const refers = (root: string) => ({
+        anyOf: [{ $ref: "#/definitions/text" }, { $ref: "#/$defs/text" }, { type: "array", items: { $ref: root } }]
+      })
+      const held = { $defs: { text }, definitions: { text } }
+      const nested = Toolkit.make(
+        Tool.dynamic("nest", { parameters: { ...refers("#"), ...held }, success: Schema.String })
+      )
+      const agent = clerk.withTools(nested, { nest: () => Effect.succeed("nested") })
+      yield* run(agent)
+
+      const [first] = yield* Effect.flatMap(ScriptedModel.ScriptedModel, (model) => model.requests)
+      assert.deepStrictEqual(first!.request.tools[0]!.inputSchema, {
+        ...held,
+        type: "object",
+        properties: { value: refers("#/properties/value") },
+        required: ["value"],
+        additionalProperties: false
+      })
+    }).pipe(Effect.provide(scripted(Step.call("nest", { value: ["a"] })))))
+
   it.effect("refuses arguments that are no object, or not JSON", () =>
     Effect.gen(function*() {
       seen.length = 0
