@@ -81,6 +81,11 @@ describe("CanonicalForm.make", () => {
     )
   })
 
+  it("takes as many values as there may be, the list that holds them among them", () => {
+    assert.isUndefined(problemOf(Array(999_999).fill(0)))
+    assert.strictEqual(problemOf(Array(1_000_000).fill(0)), at("[999999]", "at most 1000000 values"))
+  })
+
   it("leaves out keys whose value is undefined", () => {
     assert.deepStrictEqual(CanonicalForm.make({ a: undefined, b: 1 }), Result.succeed({ b: 1 }))
   })
