@@ -365,6 +365,33 @@ layer(node)("PostureFiles.load of bad input", (it) => {
       ])
     }))
 
+  it.effect("takes as many values and characters as there may be, and says once that there are more", () =>
+    Effect.gen(function*() {
+      // The fields of the file are values themselves, as the list is.
+      const values = (count: number) => yaml("bad", `x: [${Array(count).fill("0").join(", ")}]`)
+      const characters = (rest: number) =>
+        yaml(
+          "bad",
+          `x: &x "${"x".repeat(20_000)}"`,
+          `y: [${Array(51).fill("*x").join(", ")}, "${"x".repeat(rest)}"]`,
+          "z: 1"
+        )
+
+      assert.lengthOf(yield* warningsOf(values(9995)), 1)
+      assert.deepStrictEqual(yield* problemsOf(values(9996)), ["bad.yaml:4 x[9995]: Expected at most 10000 values"])
+      assert.lengthOf(yield* warningsOf(characters(8526)), 3)
+      assert.deepStrictEqual(yield* problemsOf(characters(8600)), [
+        "bad.yaml:5 y[51]: Expected at most 1048576 characters"
+      ])
+    }))
+
+  it.effect("reports as many problems of a text as anybody reads", () =>
+    Effect.gen(function*() {
+      const twice = Array.from({ length: 40 }, (_, n) => [`x${n}: 1`, `x${n}: 2`]).flat()
+
+      assert.lengthOf(yield* problemsOf(yaml("bad", ...twice)), 16)
+    }))
+
   it.effect("refuses fields that are there twice, and names the field and its second line", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual(
