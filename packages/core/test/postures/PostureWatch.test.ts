@@ -289,6 +289,7 @@ layer(node)("PostureFiles.layer on the clock", (it) => {
 
       assert.strictEqual(yield* change, "+ d 32")
       assert.deepStrictEqual(yield* names, ["a", "d"])
+      assert.strictEqual(renames, 4)
     }))
 
   it.effect("removes the posture of a file that became a directory", () =>
@@ -317,6 +318,11 @@ layer(node)("PostureFiles.layer on the clock", (it) => {
       yield* TestClock.adjust("250 millis")
 
       assert.deepStrictEqual([yield* change, yield* change], ["+ b 32", "- a 32"])
+      assert.lengthOf(stage.watches, 2)
+      yield* write(folder, "c.yaml", yaml("c"))
+      yield* event()
+      yield* TestClock.adjust("250 millis")
+      assert.strictEqual(yield* change, "+ c 32")
       assert.lengthOf(stage.watches, 2)
     }))
 
@@ -349,6 +355,24 @@ layer(node)("PostureFiles.layer on the clock", (it) => {
 
       assert.strictEqual(yield* change, "- b 32")
       assert.deepStrictEqual(yield* names, ["a", "c", "own"])
+    }))
+
+  it.effect("leaves alone what the application put in the place of a posture whose file stays as it is", () =>
+    Effect.gen(function*() {
+      const folder = yield* directory({ "a.yaml": yaml("a"), "b.yaml": yaml("b") })
+      const { change, event, registry } = yield* started(folder)
+      yield* registry.put({ ...yield* registry.get("a"), maxSteps: 5 })
+      assert.strictEqual(yield* change, "~ a 32 > a 5")
+      yield* write(folder, "b.yaml", yaml("b", "maxSteps: 2"))
+      yield* event()
+      yield* TestClock.adjust("250 millis")
+
+      assert.strictEqual(yield* change, "~ b 32 > b 2")
+      assert.strictEqual((yield* registry.get("a")).maxSteps, 5)
+      yield* write(folder, "a.yaml", yaml("a", "maxSteps: 3"))
+      yield* event()
+      yield* TestClock.adjust("250 millis")
+      assert.strictEqual(yield* change, "~ a 5 > a 3")
     }))
 
   it.effect("reads at intervals where the directory cannot be watched, and says so once", () =>
