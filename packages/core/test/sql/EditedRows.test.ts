@@ -114,6 +114,38 @@ describe("a SQLite file that was edited by hand", () => {
       assert.deepStrictEqual(answers, [])
     }))
 
+  it.effect("goes on with no child whose row is of another shape than its parent's agent has", () =>
+    Effect.gen(function*() {
+      const ran: Array<string> = []
+      const helper = TypedAgent.text("helper", { description: "Helps" })
+        .withTools(Toolkit.make(Waiting.gated("pay", {})), { pay: () => Effect.sync(() => `paid ${ran.push("pay")}`) })
+      const lead = AgentBuilder.make("lead").withSubagents([helper])
+      const filename = yield* SqliteFiles.path
+      const store = yield* SqliteRunStore.make({ filename })
+      const { model, next } = yield* Waiting.processes(store, {
+        lead: [Step.calls(Step.textTask("helper", "x"))],
+        helper: [Step.calls(Step.call("pay"))]
+      })
+      yield* next(Effect.flatMap(lead.build(), (agent) => agent.run("Go", { threadId: "t" })))
+      const db = new DatabaseSync(filename)
+      db.exec("UPDATE definitions SET shape = 'another' WHERE agent_id = 'helper'")
+      db.close()
+      const { reason } = yield* next(
+        Effect.flatMap(
+          lead.build(),
+          (agent) => Effect.flip(agent.resume("t", [Answer.approve("0.0:child~0.0:approval0")]))
+        )
+      )
+
+      assert.deepStrictEqual<unknown>(reason, {
+        _tag: "CorruptRun",
+        threadId: "t#0/0.0",
+        runId: "t#0/0.0#0",
+        detail: "it was started by another shape of \"helper\""
+      })
+      assert.deepStrictEqual([ran, yield* model.calls], [[], 2])
+    }))
+
   it.effect("is listed all the same, a run in a state that there is not as unreadable", () =>
     Effect.gen(function*() {
       const filename = yield* SqliteFiles.path
