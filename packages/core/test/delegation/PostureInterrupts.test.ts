@@ -70,3 +70,28 @@ describe.each(backings)("a call from code that is interrupted, in $name", ({ mak
       })
   )
 })
+
+describe.each(backings)("a call from code that another process works on, in $name", ({ make, pass }) => {
+  it.effect("is busy for one that would recover it, and is taken over by force alone", () =>
+    Effect.gen(function*() {
+      const store = yield* make
+      const model = yield* ScriptedModel.make({
+        worker: Script.optional([Step.again(Step.hang(), Step.text("worked"))])
+      })
+      const begun = <A, E>(instance: string, effect: Effect.Effect<A, E, PostureLives.Services>) =>
+        Effect.forkChild(Effect.provide(effect, PostureLives.process(store, instance, model, postures)), {
+          startImmediately: true
+        })
+      const first = yield* begun("first", Effect.exit(DelegateRuntime.run({ posture: "worker", task: "Work" })))
+      yield* pass("1 second")
+      const [open] = yield* store.list({ after: "", limit: 10 })
+      const second = yield* begun("second", Effect.flip(DelegateRuntime.recover(open!.threadId)))
+      yield* pass("1 minute")
+      const third = yield* begun("third", DelegateRuntime.recover(open!.threadId, { force: true }))
+      yield* pass("1 minute")
+
+      assert.strictEqual((yield* Fiber.join(second)).reason._tag, "ThreadBusy")
+      assert.deepInclude(yield* Fiber.join(third), { status: "success", result: "worked" })
+      yield* Fiber.interrupt(first)
+    }))
+})
