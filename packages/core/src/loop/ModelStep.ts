@@ -117,10 +117,12 @@ export const run = Effect.fnUntraced(function*(
   })
   drive.meter?.addTokens(used)
   const offered = tools.map((tool) => tool.name)
-  const whole = Json.stringify({
-    ...response,
-    parts: CallIds.unique(response.parts, takenIds, `${runNumber(drive)}_${step}`, new Set(offered))
-  }).value
+  // Ids that differ in halves of characters alone are equal once they are stored.
+  const { value: stored } = Json.stringify(response)
+  const whole = {
+    ...stored,
+    parts: CallIds.unique(stored.parts, takenIds, `${runNumber(drive)}_${step}`, new Set(offered))
+  }
   const verdict = yield* decide(whole, drive.agent.answer)
   const { text, value } = Json.stringify<StepRecord>({
     response: whole,

@@ -35,6 +35,7 @@ const shapes: ReadonlyArray<readonly [what: string, ids: ReadonlyArray<string>]>
   ["empty", ["", "", ""]],
   ["all the same", ["x", "x", "x"]],
   ["empty and the same", ["x", "", "x"]],
+  ["the same once their halves of characters are whole", ["x\ud800", "x\udbff", "x\ufffd"]],
   ["like the ids that are made up", ["", "call_0_0_0", "call_0_0_1"]],
   ["like the ids that are made up, from the end", ["call_0_0_2", "call_0_0_1", ""]]
 ]
