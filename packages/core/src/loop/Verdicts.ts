@@ -76,11 +76,7 @@ const typedText = (words: string, answer: TypedAnswer): Effect.Effect<Verdict> =
   })
 
 // Exactly one code fence around everything; JSON with anything else around it is refused.
-const unfenced = (words: string): string => {
-  const fence = /^```[a-zA-Z0-9]*[ \t]*\r?\n([\s\S]*?)\r?\n?```$/.exec(words)
-  const body = fence?.[1]
-  return body === undefined || body.includes("```") ? words : body
-}
+const unfenced = (words: string): string => /^```[a-zA-Z0-9]*[ \t]*\r?\n([\s\S]*?)\r?\n?```$/.exec(words)?.[1] ?? words
 
 const refused = ({ native }: TypedAnswer, issues: ReadonlyArray<string>) => ({
   _tag: "Refused" as const,

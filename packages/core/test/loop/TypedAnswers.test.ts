@@ -186,6 +186,12 @@ describe("Typed answers", () => {
       assert.notInclude(JSON.stringify(outcome), "secret")
     }).pipe(Effect.provide(layers([Step.report({ counts: { "the secret is 4711": "one" } })]))))
 
+  it.effect("a fenced report may hold a fence in a text of its own", () =>
+    Effect.gen(function*() {
+      const told = { city: "```Turin```", pop: 850 }
+      assert.deepStrictEqual({ ...(yield* run).status }, { _tag: "Completed", answer: told })
+    }).pipe(Effect.provide(layers([Step.text("```json\n{\"city\": \"```Turin```\", \"pop\": 850}\n```")]))))
+
   for (const blank of ["", " ", "\n\t", "\u00a0", "\u3000"]) {
     it.effect(`the blank text ${JSON.stringify(blank)} is no answer of a text agent`, () =>
       Effect.gen(function*() {
