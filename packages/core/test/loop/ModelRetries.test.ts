@@ -99,6 +99,17 @@ describe("Model failures", () => {
       assert.deepStrictEqual(eager.times, [0, 30_000, 31_000])
     }))
 
+  it.effect("what a provider asks to wait holds for one call, and not for those after it", () =>
+    Effect.gen(function*() {
+      const { times } = yield* over(clerk.withRetry(Schedule.recurs(2)), [
+        Step.fail("rate-limited", { retryAfter: "30 seconds" }),
+        Step.fail("overloaded"),
+        Step.text("done")
+      ])
+
+      assert.deepStrictEqual(times, [0, 30_000, 30_000])
+    }))
+
   it.effect("a provider that asks to wait less than the schedule does not shorten it", () =>
     Effect.gen(function*() {
       const patient = clerk.withRetry(Schedule.max([Schedule.spaced("10 seconds"), Schedule.recurs(1)]))

@@ -27,6 +27,17 @@ describe("tokens of failed attempts", () => {
       top: [Step.call("note"), Step.again(failure, Step.text("done"))]
     }))))
 
+  it.effect("are no estimate where only some were reported", () =>
+    Effect.gen(function*() {
+      const top = yield* agent.build()
+      yield* Effect.flip(top.run("Go", { threadId: "t" }))
+      const { usage } = yield* top.recover("t")
+
+      assert.deepInclude(usage.own, { inputTokens: 30, outputTokens: 10, modelCalls: 2, estimated: false })
+    }).pipe(Effect.provide(Trees.runtime({
+      top: [Step.call("note"), Step.again(Step.fail("authentication", { usage: { input: 10 } }), Step.text("done"))]
+    }))))
+
   it.effect("count for the next response", () =>
     Effect.gen(function*() {
       const top = yield* agent.build()
