@@ -48,6 +48,28 @@ describe("Re-asks", () => {
       assert.strictEqual(status._tag, "InvalidReport")
     }).pipe(Effect.provide(layers([Step.report(bad), Step.again(Step.fail("authentication"), Step.report(bad))]))))
 
+  it.effect("what the model was told stays where it was when the run is recovered", () =>
+    Effect.gen(function*() {
+      const agent = yield* clerk.build()
+      yield* Effect.flip(agent.run("Go", { threadId: "t" }))
+      const { status } = yield* agent.recover("t")
+
+      const [, , before, after] = yield* (yield* ScriptedModel.ScriptedModel).requests
+      assert.strictEqual(status._tag, "Completed")
+      assert.deepStrictEqual(before!.request.messages.map(({ role }) => role), [
+        "user",
+        "assistant",
+        "user",
+        "assistant",
+        "tool"
+      ])
+      assert.deepStrictEqual(after!.request.messages, before!.request.messages)
+    }).pipe(Effect.provide(layers([
+      Step.text("no"),
+      work,
+      Step.again(Step.fail("authentication"), Step.report(good))
+    ]))))
+
   it.effect("each run of a thread has re-asks of its own", () =>
     Effect.gen(function*() {
       const agent = yield* clerk.build()

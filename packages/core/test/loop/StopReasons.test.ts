@@ -98,6 +98,13 @@ for (const [way, run] of ways) {
         assert.deepStrictEqual(third, [...second ?? [], { role: "assistant", content: [text("Still")] }])
       }).pipe(Effect.provide(layers([Step.pause("Searching"), Step.pause("Still"), Step.text("done")]))))
 
+    it.effect("pause: a response with nothing in it leaves no message", () =>
+      Effect.gen(function*() {
+        yield* run(yield* (yield* clerk).text.build(), "Go")
+
+        assert.deepStrictEqual(yield* roles, [["user"], ["user"]])
+      }).pipe(Effect.provide(layers([Step.pause(), Step.text("done")]))))
+
     it.effect("pause: a text that would decode is no answer of a typed agent, and uses up no re-ask", () =>
       Effect.gen(function*() {
         const { status } = yield* run(yield* (yield* clerk).typed.withReasks(0).build(), "Go")
@@ -136,6 +143,22 @@ for (const [way, run] of ways) {
         assert.deepStrictEqual(yield* roles, [["user"], ["user", "assistant", "tool"]])
         assert.strictEqual(usage.own.toolCalls, 0)
       }).pipe(Effect.provide(layers([Step.cut("First", work(1), Step.call("work")), Step.text("done")]))))
+
+    it.effect("length: calls do not run when the run is recovered either", () =>
+      Effect.gen(function*() {
+        const { ran, text } = yield* clerk
+        const agent = yield* text.build()
+        yield* Effect.flip(run(agent, "Go", "t"))
+        const { status } = yield* agent.recover("t")
+
+        const [, second, third] = yield* requests
+        assert.deepStrictEqual({ ...status }, { _tag: "Completed", answer: "done" })
+        assert.deepStrictEqual(yield* Ref.get(ran), [])
+        assert.deepStrictEqual(third, second)
+      }).pipe(Effect.provide(layers([
+        Step.cut("First", work(1)),
+        Step.again(Step.fail("authentication"), Step.text("done"))
+      ]))))
 
     it.effect("length: a report that is whole is answered as not run too", () =>
       Effect.gen(function*() {
