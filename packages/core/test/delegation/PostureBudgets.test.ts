@@ -122,6 +122,22 @@ describe.each(backings)("the budgets of postures, in $name", ({ make, pass }) =>
       assert.deepStrictEqual(Sessions.ends(committed), ["partial"])
     }))
 
+  it.effect("P4 that end a posture with a report give no words in its place", () =>
+    Effect.gen(function*() {
+      const report = { type: "object", properties: { n: { type: "integer" } }, required: ["n"] } as const
+      const { value } = yield* play(
+        [posture("counter", { report, budget: { maxTokens: 14 } })],
+        { counter: [Step.calls("One half", Step.call("read"))] },
+        DelegateRuntime.run({ posture: "counter", task: "Count" })
+      )
+
+      assert.deepInclude(value, {
+        status: "partial",
+        result: undefined,
+        error: { _tag: "BudgetExceeded", limit: "tokens" }
+      })
+    }))
+
   it.effect("P4 count a response that says nothing of its tokens by its bytes, marked as an estimate", () =>
     Effect.gen(function*() {
       const { committed, model, value } = yield* play(
