@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { AgentBuilder, ResultCache, RunStore, TypedAgent } from "@mandate/core"
 import { Script, ScriptedModel, Step } from "@mandate/testing"
-import { Effect, Fiber, Layer, Schema } from "effect"
+import { Effect, Fiber, Layer, Schema, SchemaGetter } from "effect"
 import * as Tool from "effect/ai/Tool"
 import * as Toolkit from "effect/ai/Toolkit"
 import { TestClock } from "effect/testing"
@@ -15,10 +15,16 @@ const Broken = Schema.String.check(Schema.makeFilter(() => {
   return true
 }))
 
+const Interrupting = Schema.String.pipe(Schema.decodeTo(Schema.String, {
+  decode: SchemaGetter.passthrough(),
+  encode: SchemaGetter.transformEffect((text: string) => state.throws ? Effect.interrupt : Effect.succeed(text))
+}))
+
 const tools = Toolkit.make(
   Tool.make("takes", { parameters: Schema.Struct({ a: Broken }), success: Schema.String }),
   Tool.make("gives", { success: Broken }),
   Tool.make("fails", { failure: Broken, success: Schema.String }),
+  Tool.make("interrupts", { success: Interrupting }),
   Tool.make("works", { success: Schema.String })
 )
 const child = TypedAgent.make("child", {
@@ -39,6 +45,7 @@ const broken = [
   ["arguments of a tool", Step.call("takes", { a: "x" }), "takes"],
   ["result of a tool", Step.call("gives"), "gives"],
   ["failure of a tool", Step.call("fails"), "fails"],
+  ["result of a tool, which interrupts itself,", Step.call("interrupts"), "interrupts"],
   ["input of a subagent", Step.task("child", { a: "x" }), "task_child"],
   ["input's text of a subagent", Step.task("prompted", { a: "x" }), "task_prompted"]
 ] as const
@@ -52,6 +59,7 @@ describe("a bug in the code for the", () => {
         takes: () => Effect.succeed("took"),
         gives: () => Effect.succeed("gave"),
         fails: () => Effect.fail("failed"),
+        interrupts: () => Effect.succeed("interrupted"),
         works: () => Effect.as(Effect.andThen(Effect.sleep("1 second"), Effect.sync(() => worked++)), "worked")
       }).build()
       const running = yield* Effect.forkChild(Effect.flip(agent.run("Go", { threadId: "t" })), {

@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AgentBuilder, Answer, MemoryRunStore, RunStore, TypedAgent } from "@mandate/core"
+import { AgentBuilder, Answer, MemoryRunStore, RunStore, ToolContext, TypedAgent } from "@mandate/core"
 import { Script, Step } from "@mandate/testing"
 import { Effect, Fiber } from "effect"
+import * as Tool from "effect/ai/Tool"
 import * as Toolkit from "effect/ai/Toolkit"
 import { backings } from "../support/Backings.ts"
 import * as CrashingStore from "../support/CrashingStore.ts"
@@ -126,6 +127,38 @@ describe.each(backings)("cancel of what waits, in $name", ({ make, pass }) => {
         assert.deepStrictEqual(status, ["0.1:child~0.0:child~0.0:approval0"], `after a crash at write ${n}`)
         assert.strictEqual((yield* ends(inner))["t#0/0.0#0"], "Cancelled")
       }
+    }))
+
+  it.effect("of one child lets nothing begin again that fails the run beside it", () =>
+    Effect.gen(function*() {
+      const { next } = yield* Waiting.processes(yield* make, {
+        top: [Step.calls(Step.textTask("payer", "pay"), Step.call("stop"))],
+        payer: Script.optional([Step.calls(Step.call("pay"))])
+      })
+      let entered = 0
+      const payer = TypedAgent.text("payer", { description: "Pays" })
+        .withTools(Toolkit.make(Waiting.gated("pay", {})), { pay: () => Effect.succeed("paid") })
+      const agent = AgentBuilder.make("top").withSubagents([payer]).withTools(Toolkit.make(Tool.make("stop")), {
+        stop: () =>
+          Effect.gen(function*() {
+            entered++
+            yield* Effect.sleep("10 seconds")
+            return yield* ToolContext.fatal("it cannot go on")
+          })
+      }).build()
+      const reason = yield* next(Effect.gen(function*() {
+        const built = yield* agent
+        const running = yield* Effect.forkChild(Effect.flip(built.run("Go", { threadId: "t" })), {
+          startImmediately: true
+        })
+        yield* pass("5 seconds")
+        yield* built.cancel("t", { child: "t#0/0.0" })
+        yield* pass("1 minute")
+        return (yield* Fiber.join(running)).reason
+      }))
+
+      assert.strictEqual(reason._tag, "ToolFatal")
+      assert.strictEqual(entered, 1)
     }))
 
   it.effect("of the whole run settles all that waits", () =>
