@@ -149,6 +149,10 @@ describe("the events of a tree", () => {
         ["t#0/0.2#0/0.0#0", "work", false]
       ])
       assert.lengthOf(Trees.tagged(events, "Blocked"), 1)
+      // Each response once, the last of a run too.
+      const responses = Trees.tagged(events, "ModelCallCompleted").map(({ runId, step }) => `${runId} ${step}`)
+      const models = ["t#0", "t#0/0.0#0", "t#0/0.2#0", "t#0/0.0#0/0.0#0", "t#0/0.2#0/0.0#0"]
+      assert.sameMembers(responses, models.flatMap((runId) => [`${runId} 0`, `${runId} 1`]))
       // Each live start has its end too, in order: three tools that ran and four tasks.
       const live = seen.flatMap((event) =>
         event._tag === "ToolStarted" || event._tag === "ToolFinished"
