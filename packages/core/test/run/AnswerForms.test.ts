@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AgentBuilder, Answer, ToolContext } from "@mandate/core"
+import { AgentBuilder, Answer, MemoryRunStore, ToolContext, TypedAgent } from "@mandate/core"
 import { Script, Step } from "@mandate/testing"
 import { Effect, Schema } from "effect"
 import * as Tool from "effect/ai/Tool"
@@ -73,5 +73,51 @@ describe.each(backings)("answers that come as JSON, in $name", (backing) => {
 
       const stored = (yield* store.load("t#0"))?.records.find(({ key }) => key === `a/${approval}`)
       assert.deepStrictEqual(JSON.parse(stored?.json ?? ""), { _tag: "Approve", id: approval })
+    }))
+})
+
+describe("an answer that edits calls", () => {
+  it.effect("changes them everywhere, and takes what the provider noted of their message", () =>
+    Effect.gen(function*() {
+      const noted = { providerMetadata: { p: { itemId: "i" } } }
+      const search = { id: "s", name: "search", providerExecuted: true } as const
+      const call = (id: string, cents: number) =>
+        ({ type: "tool-call", id, name: "refund", arguments: JSON.stringify({ cents }), ...noted }) as const
+      const tool = Tool.make("refund", {
+        parameters: Schema.Struct({ cents: Schema.Int }),
+        success: Schema.String,
+        needsApproval: true
+      })
+      const clerk = TypedAgent.text("clerk", { description: "Refunds" }).withTools(Toolkit.make(tool), {
+        refund: ({ cents }) => Effect.succeed(`refunded ${cents}`)
+      })
+      const { model, next } = yield* Waiting.processes(MemoryRunStore.make(), {
+        clerk: [
+          Step.parts([
+            { type: "tool-call", ...search, arguments: "{\"of\":1}", ...noted },
+            { type: "tool-result", ...search, output: { type: "json", value: 1 }, isError: false, ...noted },
+            call("a", 10),
+            call("b", 20),
+            call("c", 30)
+          ], "tool-calls"),
+          Step.text("done")
+        ]
+      })
+      yield* next(Effect.flatMap(clerk.bind(), (bound) => bound.run({ description: "x" }, { threadId: "t" })))
+      const answers = [
+        Answer.edit("0.0:approval0", { cents: 1 }),
+        Answer.approve("0.1:approval0"),
+        Answer.edit("0.2:approval0", { cents: 3 })
+      ]
+      yield* next(Effect.flatMap(clerk.bind(), (bound) => bound.resume("t", answers)))
+
+      const { messages } = (yield* model.requests).at(-1)!.request
+      const parts = messages.flatMap((message) => message.role === "assistant" ? message.content : [])
+      assert.deepStrictEqual(
+        parts.flatMap((part) => part.type === "tool-call" ? [part.arguments] : []),
+        [{ of: 1 }, { cents: 1 }, { cents: 20 }, { cents: 3 }].map((value) => JSON.stringify(value))
+      )
+      assert.notInclude(JSON.stringify(parts), "itemId")
+      assert.include(JSON.stringify(messages), "refunded 3")
     }))
 })

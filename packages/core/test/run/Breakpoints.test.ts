@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AgentBuilder, type AgentDefinitionError, Answer, TypedAgent } from "@mandate/core"
+import { AgentBuilder, type AgentDefinitionError, Answer, ToolContext, TypedAgent } from "@mandate/core"
 import { Step } from "@mandate/testing"
 import { Effect, Schema } from "effect"
 import * as Tool from "effect/ai/Tool"
@@ -74,6 +74,28 @@ describe.each(backings)("a breakpoint, in $name", ({ make }) => {
       assert.strictEqual(last.status._tag, "Completed")
       assert.deepStrictEqual(ran, ["read on", "send stop", "read stop"])
       assert.deepStrictEqual(asked, ["read on", "read stop", "send stop"])
+    }))
+
+  it.effect("is not looked for again, nor an approval, before a call that goes on after its question", () =>
+    Effect.gen(function*() {
+      const asked: Array<string> = []
+      const Ask = Tool.make("ask", {
+        success: Schema.String,
+        needsApproval: () => Effect.sync(() => asked.push("policy") < 0)
+      })
+      const agent = AgentBuilder.make("writer")
+        .withTools(Toolkit.make(Ask), { ask: () => ToolContext.ask("Which?", { answer: Schema.String }) })
+        .withBreakpoints([({ tool }) => asked.push(tool) < 0])
+      const { next } = yield* Waiting.processes(yield* make, {
+        writer: [Step.calls(Step.call("ask")), Step.text("done")]
+      })
+      const first = yield* next(Effect.flatMap(agent.build(), (built) => built.run("Go", { threadId: "t" })))
+      assert.deepStrictEqual(ids(first.status), ["0.0:question0"])
+      const reply = Answer.replyUnknown("0.0:question0", "this")
+      const last = yield* next(Effect.flatMap(agent.build(), (built) => built.resume("t", [reply])))
+
+      assert.deepStrictEqual(last.status, { _tag: "Completed", answer: "done" })
+      assert.deepStrictEqual(asked, ["policy", "ask"])
     }))
 
   it.effect("comes after an approval, and shows what a person put in place of the arguments", () =>
