@@ -87,31 +87,59 @@ describe.each(backings)("the active time of a run, in $name", ({ make, pass }) =
       ])
     }))
 
-  it.effect("holds what went before a value of once, in a process that died after it", () =>
-    Effect.gen(function*() {
-      const work = Tool.make("work", { success: Schema.String })
-      const clerk = AgentBuilder.make("clerk").withTools(Toolkit.make(work), {
-        work: () =>
-          Effect.gen(function*() {
-            yield* ToolContext.once("first", Schema.Void, Effect.sleep("3 seconds"))
-            yield* Effect.sleep("3 seconds")
-            return "worked"
-          })
-      })
-      const { die, next } = yield* Waiting.processes(yield* make, { clerk: [Step.call("work")] })
-      yield* die(Effect.flatMap(clerk.build(), (agent) =>
-        Effect.andThen(agent.start("Go", { threadId: "t", budget: { timeout: 5_000 } }), pass("4 seconds"))))
-      yield* pass("1 minute")
-      const recovering = yield* Effect.forkChild(
-        next(Effect.flatMap(clerk.build(), (agent) =>
-          agent.recover("t"))),
-        { startImmediately: true }
-      )
-      yield* pass("1 second")
-      assert.isUndefined(recovering.pollUnsafe())
-      yield* pass("1 second")
+  const held = [
+    ["a value of once", ToolContext.once("first", Schema.Void, Effect.sleep("3 seconds"))],
+    ["a question", Effect.andThen(Effect.sleep("3 seconds"), ToolContext.ask("Well?", { answer: Schema.Void }))]
+  ] as const
 
-      const { status } = yield* Fiber.join(recovering)
-      assert.deepStrictEqual(status, { _tag: "BudgetExceeded", limit: "time" })
+  it.effect.each(held)(
+    "holds what went before %s, in a process that died after it",
+    ([, before]) =>
+      Effect.gen(function*() {
+        const tools = Toolkit.make(Tool.make("work", { success: Schema.String }), Tool.make("hang"))
+        const clerk = AgentBuilder.make("clerk").withTools(tools, {
+          work: () => Effect.as(Effect.andThen(before, Effect.sleep("3 seconds")), "worked"),
+          hang: () => Effect.never
+        })
+        const { die, next } = yield* Waiting.processes(yield* make, {
+          clerk: [Step.calls(Step.call("work"), Step.call("hang"))]
+        })
+        yield* die(
+          Effect.flatMap(clerk.build(), (agent) =>
+            Effect.andThen(agent.start("Go", { threadId: "t", budget: { timeout: 5_000 } }), pass("4 seconds")))
+        )
+        yield* pass("1 minute")
+        const recovering = yield* Effect.forkChild(
+          next(Effect.flatMap(clerk.build(), (agent) =>
+            agent.recover("t"))),
+          { startImmediately: true }
+        )
+        yield* pass("1 second")
+        assert.isUndefined(recovering.pollUnsafe())
+        yield* pass("1 second")
+        const exit = recovering.pollUnsafe()
+        yield* Fiber.interrupt(recovering)
+
+        assert.deepStrictEqual(exit?._tag === "Success" && exit.value.status, { _tag: "BudgetExceeded", limit: "time" })
+      })
+  )
+
+  it.effect("holds what went into a response that failed, after which nothing is recorded", () =>
+    Effect.gen(function*() {
+      const { next } = yield* Waiting.processes(yield* make, {
+        lead: [Step.again(Step.delay("3 seconds", Step.fail("authentication")), Step.hang())]
+      })
+      const status = yield* next(Effect.gen(function*() {
+        const agent = yield* lead.build()
+        yield* agent.start("Go", { threadId: "t", budget: { timeout: 5_000 } })
+        yield* pass("1 minute")
+        yield* Effect.forkChild(agent.recover("t"), { startImmediately: true })
+        yield* pass("1999 millis")
+        const before = (yield* agent.status("t")).status._tag
+        yield* pass("1 millis")
+        return [before, (yield* agent.status("t")).status._tag]
+      }))
+
+      assert.deepStrictEqual(status, ["Running", "BudgetExceeded"])
     }))
 })
