@@ -6,6 +6,7 @@ import * as Tool from "effect/ai/Tool"
 import * as Toolkit from "effect/ai/Toolkit"
 import { TestClock } from "effect/testing"
 import { backings } from "../support/Backings.ts"
+import * as Trees from "../support/Trees.ts"
 import * as Waiting from "../support/Waiting.ts"
 
 const Slow = Tool.make("slow", { success: Schema.String })
@@ -47,24 +48,34 @@ describe.each(backings)("recover, in $name", ({ make, pass }) => {
 })
 
 describe("recover", () => {
-  it.effect("finds nothing to do when the run suspends while its lease is waited for", () =>
+  const races = [
+    ["while its lease is waited for", {}],
+    ["just before its thread is taken", { force: true }]
+  ] as const
+
+  it.effect.each(races)("finds nothing to do when the run suspends %s", ([, options]) =>
     Effect.gen(function*() {
       const store = MemoryRunStore.make()
+      const slow = Trees.around(store, (name, done) =>
+        name === "lease" ? Effect.andThen(Effect.sleep("1 second"), done) : done)
       const model = yield* ScriptedModel.make({
         clerk: [Step.calls(Step.call("slow"), Step.call("pay")), Step.text("done")]
       })
       const clerk = AgentBuilder.make("clerk").withTools(Toolkit.make(Slow, Pay), {
-        slow: () => Effect.as(Effect.sleep("700 millis"), "slept"),
+        slow: () =>
+          Effect.as(Effect.sleep("700 millis"), "slept"),
         pay: () => Effect.succeed("paid")
       })
-      const on = (instance: string) =>
-        Layer.merge(TestRuntime.layerStore(store, instance), ScriptedModel.layerOf(model))
+      const on = (instance: string, its = store) =>
+        Layer.merge(TestRuntime.layerStore(its, instance), ScriptedModel.layerOf(model))
       const running = yield* Effect.forkChild(
         Effect.flatMap(clerk.build(), (agent) => agent.run("Go", { threadId: "t" })).pipe(Effect.provide(on("first"))),
         { startImmediately: true }
       )
       const recovering = yield* Effect.forkChild(
-        Effect.flatMap(clerk.build(), (agent) => Effect.flip(agent.recover("t"))).pipe(Effect.provide(on("second"))),
+        Effect.flatMap(clerk.build(), (agent) => Effect.flip(agent.recover("t", options))).pipe(
+          Effect.provide(on("second", slow))
+        ),
         { startImmediately: true }
       )
       yield* TestClock.adjust("1 minute")
@@ -82,5 +93,24 @@ describe("recover", () => {
       assert.strictEqual(refused._tag === "RunError" && refused.reason._tag, "NothingToRecover")
       assert.deepStrictEqual(events, ["RunStarted", "ModelCallCompleted", "ToolExecuted", "RunSuspended"])
       assert.strictEqual(resumed.status._tag, "Completed")
+    }))
+
+  it.effect("waits for a run that is driven here, and goes on with it once that has failed", () =>
+    Effect.gen(function*() {
+      const { next } = yield* Waiting.processes(MemoryRunStore.make(), {
+        clerk: [Step.call("slow"), Step.again(Step.fail("authentication"), Step.text("done"))]
+      })
+      const clerk = AgentBuilder.make("clerk").withTools(Toolkit.make(Slow), {
+        slow: () => Effect.as(Effect.sleep("1 second"), "slept")
+      })
+      const { status } = yield* next(Effect.gen(function*() {
+        const agent = yield* clerk.build()
+        yield* agent.start("Go", { threadId: "t" })
+        const recovering = yield* Effect.forkChild(agent.recover("t"), { startImmediately: true })
+        yield* TestClock.adjust("1 minute")
+        return yield* Fiber.join(recovering)
+      }))
+
+      assert.deepStrictEqual(status, { _tag: "Completed", answer: "done" })
     }))
 })
