@@ -92,16 +92,20 @@ describe.each(backings)("a process whose run was taken over amid a call that nev
     Effect.gen(function*() {
       const agent = workers().alone.withBudget({ timeout: "1 minute" })
       const { one, two } = yield* setUp(backing, Step.calls(Step.call("work")))
-      const status = yield* one.next(Effect.gen(function*() {
+      const [status, awaited] = yield* one.next(Effect.gen(function*() {
         const here = yield* agent.build()
-        yield* here.start("Go", { threadId: "t" })
+        const started = yield* here.start("Go", { threadId: "t" })
+        const awaiting = yield* Effect.forkChild(started.await, { startImmediately: true })
         yield* backing.pass("30 seconds")
         yield* two.next(Effect.flatMap(agent.build(), (there) => there.recover("t", { force: true })))
         yield* backing.pass("1 hour")
-        return (yield* here.status("t")).status
+        const exit = awaiting.pollUnsafe()
+        return [(yield* here.status("t")).status, exit?._tag === "Success" && exit.value.status] as const
       }))
 
       assert.strictEqual(status._tag, "Suspended")
+      // Who waits for the drive here is told then at the latest.
+      assert.deepStrictEqual<unknown>(awaited, status)
     }))
 
   it.effect("does not cancel it when who waits for it here is interrupted", () =>

@@ -83,9 +83,9 @@ describe.each(backings)("recover by force, in $name", ({ make, pass }) => {
     }))
 
   const ends = [
-    ["waits for a person", [Step.call("pay")], { status: "Suspended", pending: ["1.0:approval0"] }],
+    ["waits for a person", [Step.call("pay")], { status: "Suspended", modelCalls: 2, pending: ["1.0:approval0"] }],
     ["has failed", [Step.fail("authentication")], { reason: "ModelFailed" }],
-    ["has ended", [Step.text("done")], { status: "Completed" }],
+    ["has ended", [Step.text("done")], { status: "Completed", modelCalls: 2 }],
     ["is being driven", [Step.hang()], { reason: "ThreadBusy" }]
   ] as const
 
@@ -108,10 +108,11 @@ describe.each(backings)("recover by force, in $name", ({ make, pass }) => {
           ).pipe(
             Effect.match({
               onFailure: (error) => ({ reason: error._tag === "RunError" ? error.reason._tag : error._tag }),
-              onSuccess: ({ status }) =>
-                status._tag === "Suspended"
-                  ? { status: status._tag, pending: status.pending.map(({ id }) => id) }
-                  : { status: status._tag }
+              onSuccess: ({ status, usage }) => ({
+                status: status._tag,
+                modelCalls: usage.own.modelCalls,
+                ...(status._tag === "Suspended" ? { pending: status.pending.map(({ id }) => id) } : {})
+              })
             }),
             Effect.provide(process(store, model, "one"))
           )
