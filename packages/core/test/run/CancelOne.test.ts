@@ -106,6 +106,21 @@ describe("cancel of one child", () => {
     }).pipe(Effect.provide(Trees.runtime(scripts))))
 })
 
+describe("cancel of a child of an earlier run of the thread", () => {
+  it.effect("is refused as one of a child that the open run does not have", () =>
+    Effect.gen(function*() {
+      const agent = yield* top.build()
+      yield* agent.run("Go", { threadId: "t" })
+      yield* agent.start("Go", { threadId: "t" })
+      const { reason } = yield* Effect.flip(agent.cancel("t", { child: "t#0/0.0" }))
+
+      assert.deepStrictEqual<unknown>(reason, { _tag: "UnknownThread", threadId: "t#0/0.0" })
+    }).pipe(Effect.provide(Trees.runtime({
+      top: Script.runs([Step.textTask("child", "x"), Step.text("done")], [Step.hang()]),
+      child: [Step.text("worked")]
+    }))))
+})
+
 describe("what changes nothing", () => {
   const slow: Script.Scripts = { top: [Step.delay("1 second", Step.text("done"))] }
   const alone = AgentBuilder.make("top")

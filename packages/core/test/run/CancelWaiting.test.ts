@@ -129,6 +129,57 @@ describe.each(backings)("cancel of what waits, in $name", ({ make, pass }) => {
       }
     }))
 
+  it.effect("of one child has the run go on though who asked for it is interrupted", () =>
+    Effect.gen(function*() {
+      const slow = Trees.around(yield* make, (name, done) =>
+        name === "close" ? Effect.andThen(Effect.sleep("1 second"), done) : done)
+      const { agent, next } = yield* suspended(slow, [])
+      const status = yield* next(Effect.gen(function*() {
+        const built = yield* agent
+        const cancelling = yield* Effect.forkChild(built.cancel("t", { child: "t#0/0.0" }), { startImmediately: true })
+        yield* pass(500)
+        cancelling.interruptUnsafe()
+        yield* pass("1 minute")
+        return (yield* built.status("t")).status
+      }))
+
+      assert.deepStrictEqual(
+        status._tag === "Suspended" && status.pending.map(({ id }) =>
+          String(id)
+        ),
+        [
+          "0.1:child~0.0:child~0.0:approval0"
+        ]
+      )
+    }))
+
+  it.effect("of one child gives the thread back where the run cannot be gone on with", () =>
+    Effect.gen(function*() {
+      const store = yield* make
+      const { agent, model, next } = yield* suspended(store, [])
+      let isClosed = false
+      const failing = Trees.around(store, (name, done) => {
+        if (name === "close") return Effect.tap(done, () => Effect.sync(() => isClosed = true))
+        return Effect.suspend(() => {
+          if (name !== "load" || !isClosed) return done
+          isClosed = false
+          return Effect.fail(new RunStore.StoreError({ operation: name }))
+        })
+      })
+      yield* Waiting.processesOf(failing, model).next(Effect.gen(function*() {
+        const built = yield* agent
+        const { reason } = yield* Effect.flip(built.cancel("t", { child: "t#0/0.0" }))
+        // This process is there, and renews its leases.
+        const recovering = yield* Effect.forkChild(next(Effect.flatMap(agent, (built) => built.recover("t"))), {
+          startImmediately: true
+        })
+        yield* pass("1 minute")
+
+        assert.strictEqual(reason._tag, "StoreFailed")
+        assert.strictEqual((yield* Fiber.join(recovering)).status._tag, "Suspended")
+      }))
+    }))
+
   it.effect("of one child lets nothing begin again that fails the run beside it", () =>
     Effect.gen(function*() {
       const { next } = yield* Waiting.processes(yield* make, {

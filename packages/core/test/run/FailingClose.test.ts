@@ -2,7 +2,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { AgentBuilder, RunStore, TypedAgent } from "@mandate/core"
 import { Script, ScriptedModel, Step } from "@mandate/testing"
 import { Effect, Fiber } from "effect"
+import * as Toolkit from "effect/ai/Toolkit"
 import { backings } from "../support/Backings.ts"
+import * as TamperedStore from "../support/TamperedStore.ts"
 import * as Trees from "../support/Trees.ts"
 import * as Waiting from "../support/Waiting.ts"
 
@@ -67,6 +69,95 @@ describe.each(backings)("a run whose end cannot be written, in $name", ({ make, 
         assert.strictEqual(result.status._tag, builder === timed ? "BudgetExceeded" : "Completed")
       })
   )
+})
+
+describe.each(backings)("a cancel, in $name", ({ make, pass }) => {
+  it.effect("of a run whose cancel fails meanwhile is tried by itself", () =>
+    Effect.gen(function*() {
+      let closes = 0
+      const store = Trees.around(yield* make, (name, done) =>
+        Effect.suspend(() =>
+          name === "close" && closes++ === 0
+            ? Effect.andThen(Effect.sleep("1 second"), Effect.fail(new RunStore.StoreError({ operation: name })))
+            : done
+        ))
+      const model = yield* ScriptedModel.make(scripts([Step.hang()]))
+      yield* Waiting.processesOf(store, model).next(Effect.gen(function*() {
+        const agent = yield* lead.build()
+        yield* agent.start("Go", { threadId: "t" })
+        yield* pass("1 second")
+        const first = yield* Effect.forkChild(Effect.flip(agent.cancel("t")), { startImmediately: true })
+        yield* pass(500)
+        const second = yield* Effect.forkChild(agent.cancel("t"), { startImmediately: true })
+        yield* pass("1 minute")
+
+        assert.strictEqual((yield* Fiber.join(first)).reason._tag, "StoreFailed")
+        yield* Fiber.join(second)
+        assert.deepStrictEqual((yield* agent.status("t")).status, { _tag: "Cancelled" })
+      }))
+    }))
+
+  it.effect("of a child that has no drive yet keeps its parent from waiting for it, where it cannot be written", () =>
+    Effect.gen(function*() {
+      const store = Trees.around(
+        failing(yield* make, "close"),
+        (name, done) => name === "create" || name === "seize" ? Effect.tap(done, () => Effect.sleep("1 second")) : done
+      )
+      const model = yield* ScriptedModel.make(scripts([Step.text("worked")]))
+      yield* Waiting.processesOf(store, model).next(Effect.gen(function*() {
+        const agent = yield* lead.build()
+        const running = yield* Effect.forkChild(Effect.flip(agent.run("Go", { threadId: "t" })), {
+          startImmediately: true
+        })
+        yield* pass(500)
+        const cancelling = yield* Effect.forkChild(Effect.flip(agent.cancel("t", { child: "t#0/0.0" })), {
+          startImmediately: true
+        })
+        yield* pass("1 minute")
+        const exit = running.pollUnsafe()
+        const { reason } = yield* Fiber.join(cancelling)
+
+        assert.strictEqual(reason._tag, "StoreFailed")
+        assert.strictEqual(exit?._tag === "Success" && exit.value.reason._tag, "StoreFailed")
+      }))
+    }))
+
+  it.effect("of a child that waits, which cannot be written, says so, and the child waits on", () =>
+    Effect.gen(function*() {
+      const payer = worker.withTools(Toolkit.make(Waiting.gated("pay", {})), { pay: () => Effect.succeed("paid") })
+      const model = yield* ScriptedModel.make(scripts([Step.call("pay")]))
+      const { next } = Waiting.processesOf(failing(yield* make, "close"), model)
+      yield* next(Effect.gen(function*() {
+        const agent = yield* AgentBuilder.make("lead").withSubagents([payer]).build()
+        const before = yield* agent.run("Go", { threadId: "t" })
+        const { reason } = yield* Effect.flip(agent.cancel("t", { child: "t#0/0.0" }))
+        yield* pass("1 second")
+
+        assert.strictEqual(reason._tag, "StoreFailed")
+        assert.strictEqual(before.status._tag, "Suspended")
+        assert.deepStrictEqual<unknown>((yield* agent.status("t")).status, before.status)
+      }))
+    }))
+
+  it.effect("of a tree that cannot be read as a whole lets it go on", () =>
+    Effect.gen(function*() {
+      const edit = { runId: "t#0/0.0#0", column: "usage", value: "no json" } as const
+      const store = TamperedStore.tampered(yield* make, edit)
+      const model = yield* ScriptedModel.make({
+        lead: [Step.calls(Step.textTask("worker", "x"), Step.textTask("worker", "y")), Step.text("done")],
+        worker: Script.byInput((input) => [Step.delay(input === "x" ? 1 : "10 seconds", Step.text("worked"))])
+      })
+      yield* Waiting.processesOf(store, model).next(Effect.gen(function*() {
+        const agent = yield* lead.build()
+        const running = yield* Effect.forkChild(agent.run("Go", { threadId: "t" }), { startImmediately: true })
+        yield* pass("1 second")
+        const { reason } = yield* Effect.flip(agent.cancel("t"))
+        yield* pass("1 minute")
+
+        assert.deepInclude(reason, { _tag: "CorruptRun", runId: edit.runId })
+        assert.deepStrictEqual((yield* Fiber.join(running)).status, { _tag: "Completed", answer: "done" })
+      }))
+    }))
 })
 
 describe.each(backings)("a deadline that comes when another process has the run, in $name", ({ make, pass }) => {
