@@ -54,6 +54,24 @@ describe.each(backings)("events of a thread, in $name", ({ make, pass }) => {
       assert.notInclude(after.map(({ _tag }) => _tag), "ToolStarted")
     }))
 
+  it.effect("begin after the number that was asked for, also where that is yet to come", () =>
+    Effect.gen(function*() {
+      const { next } = yield* Waiting.processes(yield* make, scripts)
+      const later = yield* next(Effect.gen(function*() {
+        const agent = yield* lead.build()
+        const later = yield* Effect.forkChild(untilSettled(Threads.events("t", { after: 4 })), {
+          startImmediately: true
+        })
+        yield* TestClock.adjust(1)
+        yield* agent.run("Go", { threadId: "t" })
+        yield* agent.resume("t", [approval])
+        return yield* Fiber.join(later)
+      }))
+
+      const numbers = sequences(later)
+      assert.deepStrictEqual(numbers, counted(5, numbers.at(-1)!))
+    }))
+
   it.effect("have no gap and no double for who begins to read while one is written", () =>
     Effect.gen(function*() {
       const most = 6
