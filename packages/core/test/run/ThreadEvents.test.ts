@@ -150,14 +150,18 @@ describe.each(backings)("events of a thread, in $name", ({ make, pass }) => {
     Effect.gen(function*() {
       const { next } = yield* Waiting.processes(yield* make, {})
       const refused = yield* Effect.forEach(
-        [Threads.events("t#0/0.0"), Threads.events("t", { after: -1 }), Threads.events("t", { after: Number.NaN })],
+        [
+          Threads.events("t#0/0.0"),
+          ...[-1, Number.NaN, 2 ** 53].map((after) => Threads.events("t", { after }))
+        ],
         (events) => next(Effect.flip(Stream.runDrain(events)))
       )
 
       assert.deepStrictEqual(refused.map(({ message }) => message), [
         "The thread \"t#0/0.0\" belongs to a child; use the thread of its root",
         "The after is not valid: it must be a whole number from 0 on, not -1",
-        "The after is not valid: it must be a whole number from 0 on, not NaN"
+        "The after is not valid: it must be a whole number from 0 on, not NaN",
+        "The after is not valid: it must be a whole number from 0 on, not 9007199254740992"
       ])
     }))
 })
