@@ -1,6 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Mandate, RuntimeConfig } from "@mandate/core"
-import { Cause, Duration, Effect, Exit, Layer } from "effect"
+import { Mandate, MemoryRunStore, RunStore, RuntimeConfig } from "@mandate/core"
+import { TestRuntime } from "@mandate/testing"
+import { Cause, Duration, Effect, Exit, Layer, Logger } from "effect"
+import { TestClock } from "effect/testing"
+import { by, open } from "../support/StoreRows.ts"
 
 const millis = Effect.map(
   RuntimeConfig,
@@ -46,5 +49,32 @@ describe("Mandate.layerConfig", () => {
           `RangeError: leaseRenewal must be positive and less than leaseTtl, 15000 ms, not ${given} ms`
         )
       )
+    }))
+})
+
+describe("the leases of a runtime", () => {
+  it.effect("are renewed every five seconds, also after renewals that failed", () =>
+    Effect.gen(function*() {
+      const store = MemoryRunStore.make()
+      let renewals = 0
+      const renew: typeof store.renew = (lease) =>
+        ++renewals <= 2 ? Effect.fail(new RunStore.StoreError({ operation: "renew" })) : store.renew(lease)
+      const held = yield* Effect.gen(function*() {
+        yield* open("t", {}, { holder: "instance-1", now: 0, ttl: 15_000 })
+        return yield* Effect.forEach(Array.from({ length: 5 }), () =>
+          Effect.andThen(
+            TestClock.adjust("5 seconds"),
+            Effect.flatMap(
+              Mandate.Mandate,
+              ({ lease }) => Effect.flatMap(lease, ({ now }) => store.isHeld("t", by("other", now)))
+            )
+          ))
+      }).pipe(
+        Effect.provide(TestRuntime.layerStore({ ...store, renew })),
+        Effect.provideService(RunStore.RunStore, store),
+        Effect.provide(Logger.layer([]))
+      )
+
+      assert.deepStrictEqual([renewals, held], [6, [true, true, true, true, true]])
     }))
 })
