@@ -55,6 +55,7 @@ export const make = (
         if (thread !== undefined && last !== undefined && last.state !== "Settled") {
           return { _tag: "Occupied", run: rowOf(last), held: isHeld(thread, lease.now) }
         }
+        // Who takes a lease does not say whose the thread is; its first run does.
         if (thread !== undefined && last === undefined) tables.sql.setTenant(run.tenant, thread.id)
         const taken = take(run.threadId, run.tenant, thread, lease)
         const number = last === undefined ? 0 : last.number + 1
@@ -71,6 +72,7 @@ export const make = (
           const epoch = known.state === "Settled" ? known.epoch : tables.take(known.thread, lease)
           return { created: false, run: tables.loaded(known, epoch), sequence: 0 }
         }
+        if (thread !== undefined) tables.sql.setTenant(run.tenant, thread.id)
         const taken = take(run.threadId, run.tenant, thread, lease)
         const sequence = tables.insert(run, 0, taken, above, events)
         return { created: true, run: { row: FirstRow.make(run, 0), records: [], epoch: taken.epoch }, sequence }

@@ -5,7 +5,7 @@
  */
 import * as Effect from "effect/Effect"
 import { same } from "../contract/Violation.ts"
-import { by, event, named, newRun, running, settlement, ttl, upTo } from "./Rows.ts"
+import { by, childOf, event, named, newRun, running, settlement, ttl, upTo } from "./Rows.ts"
 import type { Rule } from "./Rule.ts"
 import * as Steps from "./Steps.ts"
 
@@ -63,6 +63,19 @@ export const rules: ReadonlyArray<Rule> = [
 
       yield* same("what another gets", yield* store.lease("t", by("two", 1000)), { _tag: "Held", until: 1000 + ttl })
       yield* Steps.append(store, fence, "m/0")
+    })
+  },
+  {
+    name: "keeps the row it is given where the thread was leased before it had a run, its tenant too, as create does",
+    check: Effect.fnUntraced(function*(store) {
+      yield* Steps.take(store, "t", by("one"))
+      const parent = yield* Steps.open(store, "t", { tenant: "acme" })
+      const row = childOf(parent, "0.0", { tenant: "acme" })
+      yield* Steps.take(store, row.threadId, by("one"))
+      yield* store.create(parent, row, by("one"), [])
+
+      yield* same("the run", (yield* store.load("t#0"))?.row, running(newRun("t", { tenant: "acme" })))
+      yield* same("its child", (yield* store.load("t#0/0.0#0"))?.row, running(row))
     })
   },
   {

@@ -67,6 +67,16 @@ export const readFaults: Faults = {
     "listing: keeps a thread to its tenant: open refuses another and changes nothing",
     (store) => ({ open: (run, lease, events) => store.open({ ...run, tenant: "" }, lease, events) })
   ),
+  "keeps the tenant of no thread that was leased before it had a run": fault(
+    "open: keeps the row it is given where the thread was leased before it had a run, its tenant too, as create does",
+    (store) => ({
+      open: (run, lease, events) =>
+        Effect.flatMap(
+          store.isHeld(run.threadId, { ...lease, holder: "" }),
+          (held) => store.open(held ? { ...run, tenant: "" } : run, lease, events)
+        )
+    })
+  ),
   "cuts texts at NUL": fault(
     "values: keeps a text with NUL characters wherever a text is kept",
     (store) => ({
