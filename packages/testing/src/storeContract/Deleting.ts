@@ -20,6 +20,7 @@ export const rules = (): ReadonlyArray<Rule> => [
   {
     name: "deletes a thread by its epoch, and nothing by one that it had before",
     check: Effect.fnUntraced(function*(store) {
+      yield* Steps.settle(store, yield* Steps.open(store, "t"))
       const run = yield* Steps.open(store, "t")
       const epoch = yield* Steps.take(store, "t", by("one"))
       const late = Steps.refused("a late forget", run.runId, store.forget("t", run.epoch))

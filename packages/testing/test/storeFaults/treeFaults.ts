@@ -1,4 +1,4 @@
-import type { RunRow } from "@mandate/core"
+import { type RunRow, RunStore } from "@mandate/core"
 import { Effect } from "effect"
 import { fault, type Faults, settledChildren } from "./Fault.ts"
 
@@ -124,6 +124,16 @@ export const treeFaults: Faults = {
   "deletes by an epoch that was": fault(
     "deleting: deletes a thread by its epoch, and nothing by one that it had before",
     (store) => ({ forget: (threadId) => store.forget(threadId) })
+  ),
+  "names the first run of a thread that it does not delete": fault(
+    "deleting: deletes a thread by its epoch, and nothing by one that it had before",
+    (store) => ({
+      forget: (threadId, epoch) =>
+        Effect.mapError(
+          store.forget(threadId, epoch),
+          (error) => error._tag === "Fenced" ? new RunStore.Fenced({ runId: `${threadId}#0` }) : error
+        )
+    })
   ),
   "keeps a run whose thread was made for it": fault(
     "deleting: deletes a run whose thread was made for it when it settles, with all below it",
