@@ -33,9 +33,9 @@ export const make = (): RunStore["Service"] => {
         : Effect.fail(new Fenced({ runId: fence.runId }))
     )
 
-  // What is deepest first: pruning a thread takes all below it.
+  // Pruning a thread takes all below it, which is gone then.
   const pruneBelow = (closed: ReadonlyArray<{ readonly runId: string; readonly keepChildren: number }>): void => {
-    for (const { keepChildren, runId } of closed.toReversed()) {
+    for (const { keepChildren, runId } of closed) {
       const run = tables.find(runId)
       if (run !== undefined) tables.prune(run.row.threadId, keepChildren)
     }

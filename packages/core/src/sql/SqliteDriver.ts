@@ -102,8 +102,8 @@ export const make = (
           if (closed !== undefined && closed.state !== "Settled") tables.settle(closed, settlement)
         }
         const sequence = tables.emit(batch.events, fence.runId, run)
-        // What is deepest first: pruning a thread takes all below it.
-        for (const { keepChildren, runId } of batch.close?.toReversed() ?? []) {
+        // Pruning a thread takes all below it, which is gone then.
+        for (const { keepChildren, runId } of batch.close ?? []) {
           const closed = tables.place(runId)
           if (closed !== undefined) tables.prune(closed.thread, keepChildren)
         }
@@ -194,9 +194,9 @@ export const make = (
         if (top === undefined) return Result.succeed(0)
         const usages = usagesOf(runs.map(({ fence, settlement }) => ({ runId: fence.runId, settlement })))
         const sequence = tables.emit(events, runs[0]!.fence.runId, top, usages)
-        for (let index = places.length - 1; index > 0; index--) {
-          tables.prune(places[index]!.thread, runs[index]!.keepChildren)
-        }
+        runs.forEach(({ keepChildren }, index) => {
+          if (index > 0) tables.prune(places[index]!.thread, keepChildren)
+        })
         tables.tidy(top, runs[0]!.keepChildren)
         return Result.succeed(sequence)
       }),

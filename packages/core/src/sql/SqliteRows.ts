@@ -150,7 +150,7 @@ export const shorten = (
 ): Pick<StoredEvent, "shared" | "rest" | "cut"> => {
   const shared = sharedLength(firstEvent ?? "", json)
   const rest = json.slice(shared)
-  const cut = usage === undefined || usage === "" ? -1 : rest.indexOf(usage)
+  const cut = usage === undefined ? -1 : rest.indexOf(usage)
   return cut < 0
     ? { shared, rest, cut: null }
     : { shared, rest: rest.slice(0, cut) + rest.slice(cut + usage!.length), cut }

@@ -149,7 +149,7 @@ VALUES (?, ?, ?, ?, ?, 'Running', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)`
 
 const rest = `
 INSERT INTO results (run, outcome, usage) VALUES (?1, ?2, ?3)
-ON CONFLICT (run) DO UPDATE SET outcome = coalesce(?2, outcome), usage = ?3`
+ON CONFLICT (run) DO UPDATE SET outcome = ?2, usage = ?3`
 
 const below = `
 WITH RECURSIVE below (thread) AS (
