@@ -64,10 +64,10 @@ describe("a SQLite file", () => {
     Effect.gen(function*() {
       const filename = yield* SqliteFiles.path
       yield* open(filename)
-      yield* execute(filename, "UPDATE meta SET value = 7 WHERE key = 'format'")
+      yield* execute(filename, "UPDATE meta SET value = 2 WHERE key = 'format'")
 
-      const error = yield* refused(filename, { _tag: "NewerFormat", found: 7, known: 1 })
-      assert.include(error.message, "has format 7, written by a newer version")
+      const error = yield* refused(filename, { _tag: "NewerFormat", found: 2, known: 1 })
+      assert.include(error.message, "has format 2, written by a newer version")
     }).pipe(Effect.scoped))
 
   it.effect("that is no database is refused, and stays as it is", () =>
