@@ -44,6 +44,15 @@ describe("StrictProvider", () => {
       assert.lengthOf(yield* strict.violations, 1)
     }))
 
+  it.effect("tells what was rejected until it is asked, and adds nothing to that later", () =>
+    Effect.gen(function*() {
+      const strict = yield* StrictProvider.wrap((yield* ScriptedModel.make({})).client)
+      const none = yield* strict.violations
+      yield* Effect.flip(textOf(strict, at("clerk", "t#0"), asking("")))
+
+      assert.deepStrictEqual([none.length, (yield* strict.violations).length], [0, 1])
+    }))
+
   it.effect("does not give a stream to a client that has none", () =>
     Effect.gen(function*() {
       const { client: { stream: _, ...client } } = yield* ScriptedModel.make({})
