@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { RunStore } from "@mandate/core"
 import { SqliteRunStore } from "@mandate/core/sqlite"
-import { Effect } from "effect"
+import { Effect, Fiber } from "effect"
 import { DatabaseSync, StatementSync } from "node:sqlite"
 import * as SqliteFiles from "../support/SqliteFiles.ts"
-import { append, keys, open } from "../support/StoreRows.ts"
+import { append, keys, open, record } from "../support/StoreRows.ts"
 
 /** Lets another process write just before the next query that gives rows, which is amid the next read of a store. */
 const amid = (filename: string, sql: string) =>
@@ -43,4 +43,18 @@ describe("a read of a SQLite store", () => {
       assert.deepStrictEqual([during?.row.state, keys(during)], ["Running", ["m/0"]])
       assert.deepStrictEqual([after?.row.state, keys(after)], ["Settled", []])
     }).pipe(Effect.scoped))
+})
+
+describe("a write of a SQLite store", () => {
+  it.effect("is kept when an interruption of it has ended, and nothing of it comes later", () =>
+    Effect.gen(function*() {
+      const store = yield* RunStore.RunStore
+      const fence = yield* open("t")
+      const writing = yield* Effect.forkChild(store.append(fence, { records: [record("m/0")], events: [] }), {
+        startImmediately: true
+      })
+      yield* Fiber.interrupt(writing)
+
+      assert.deepStrictEqual(keys(yield* store.load(fence.runId)), ["m/0"])
+    }).pipe(Effect.provide(SqliteRunStore.layer({ filename: ":memory:" }))))
 })
