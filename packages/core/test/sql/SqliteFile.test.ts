@@ -124,21 +124,26 @@ describe("a SQLite file", () => {
       assert.strictEqual(error.message, `The file "${filename}" cannot be opened: database is locked`)
     }).pipe(Effect.scoped))
 
-  for (const [synchronous, level] of [["normal", 1], ["full", 2]] as const) {
-    it.effect(`is synchronous=${synchronous} if asked, and says so`, () =>
+  const levels: ReadonlyArray<readonly [string, Omit<SqliteRunStore.Options, "filename">, number]> = [
+    ["normal unless told otherwise", {}, 1],
+    ["normal if asked", { synchronous: "normal" }, 1],
+    ["full if asked", { synchronous: "full" }, 2]
+  ]
+  for (const [how, options, level] of levels) {
+    it.effect(`is synchronous=${how}, and says so`, () =>
       Effect.gen(function*() {
         const exec = DatabaseSync.prototype.exec
-        const levels: Array<unknown> = []
+        const found: Array<unknown> = []
         DatabaseSync.prototype.exec = function(sql) {
           exec.call(this, sql)
-          if (/synchronous/.test(sql)) levels.push(this.prepare("PRAGMA synchronous").get()?.["synchronous"])
+          if (/synchronous/.test(sql)) found.push(this.prepare("PRAGMA synchronous").get()?.["synchronous"])
         }
         yield* Effect.ensuring(
-          open(":memory:", { synchronous }),
+          open(":memory:", options),
           Effect.sync(() => DatabaseSync.prototype.exec = exec)
         )
 
-        assert.deepStrictEqual(levels, [level])
+        assert.deepStrictEqual(found, [level])
       }))
   }
 
