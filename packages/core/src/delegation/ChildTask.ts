@@ -160,16 +160,12 @@ const failed = ({ policy, subagent }: Task, row: RunRow): DriveEnd | undefined =
     onSuccess: (failure) => {
       const known = inherited(subagent.agent.id, failure)
       return known !== undefined && action(policy, known.failure) === "tool-error"
-        ? { _tag: "Failed", failure, usage: Usage.zeroRun }
+        ? { _tag: "Failed", failure }
         : undefined
     }
   })
 
-const corrupt = (row: CorruptRow.CorruptRow): DriveEnd => ({
-  _tag: "Failed",
-  failure: CorruptRow.failure(row),
-  usage: Usage.zeroRun
-})
+const corrupt = (row: CorruptRow.CorruptRow): DriveEnd => ({ _tag: "Failed", failure: CorruptRow.failure(row) })
 
 const waiting: DriveEnd = { _tag: "Suspended", usage: Usage.zeroRun, pending: [] }
 

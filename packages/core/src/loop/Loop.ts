@@ -53,12 +53,12 @@ export const drive = (self: Drive, earlier: ReadonlyArray<Message>): Effect.Effe
     Effect.catchCauseIf((cause) => Cause.hasDies(cause) || Cause.hasInterrupts(cause), (cause) =>
       Effect.andThen(
         Effect.logError(`The run "${runId}" failed by a bug`, cause),
-        fail(self, transcript, { _tag: "Defect", where: `the agent "${agentId}"` }, spent)
+        fail(self, { _tag: "Defect", where: `the agent "${agentId}"` }, spent)
       )),
     // Whoever goes on with it need not wait for this process to give it up. A store that is down cannot note even that.
     Effect.catchTag("StoreError", (error) =>
       Effect.catchTag(
-        fail(self, transcript, { _tag: "StoreFailed", operation: error.operation }, spent),
+        fail(self, { _tag: "StoreFailed", operation: error.operation }, spent),
         "StoreError",
         () => Effect.fail(error)
       ))
@@ -87,7 +87,7 @@ const steps = Effect.fnUntraced(function*(
         transcript.own = Usage.add(transcript.own, spent)
         return error === undefined
           ? yield* settle(self, transcript, NextStep.outOfTreeTokens.outcome, [])
-          : yield* fail(self, transcript, modelFailed(error), Usage.add(run.spent, spent))
+          : yield* fail(self, modelFailed(error), Usage.add(run.spent, spent))
       }
       record = asked.success.record
       json = asked.success.json
@@ -133,12 +133,12 @@ const calls = Effect.fnUntraced(function*(
   for (let drive = self;; drive = { ...self, isRecovery: true }) {
     const branches = yield* ToolCalls.run(drive, step, record, tasksBefore)
     const failed = branches.find((branch) => branch._tag === "Fail")
-    if (failed !== undefined) return yield* fail(self, transcript, failed.failure, run.spent)
+    if (failed !== undefined) return yield* fail(self, failed.failure, run.spent)
     if (!branches.some((branch) => branch._tag === "Waiting")) return undefined
     // The children that wait are suspended by now, so their rows say on what.
     const end = yield* Pending.list(runtime.store, run.runId).pipe(
       Effect.flatMap((pending) => suspend(self, transcript, pending)),
-      Effect.catchTag("CorruptRow", (row) => fail(self, transcript, CorruptRow.failure(row), run.spent))
+      Effect.catchTag("CorruptRow", (row) => fail(self, CorruptRow.failure(row), run.spent))
     )
     if (end !== undefined) return end
     // What a call waited for was cancelled before the others had ended. What they started is there by now.
@@ -185,7 +185,6 @@ const settle = (
 
 const fail = (
   self: Drive,
-  transcript: Transcript.Transcript,
   failure: Failure,
   spent: Usage.Usage
 ): Effect.Effect<DriveEnd, Fenced | StoreError> => {
@@ -200,7 +199,7 @@ const fail = (
       },
       [{ ...ActiveRun.origin(self.run), at, _tag: "RunFailed", reason: failure._tag }]
     ),
-    { _tag: "Failed", failure, usage: Transcript.usage(transcript) }
+    { _tag: "Failed", failure }
   )
 }
 

@@ -15,7 +15,6 @@ import { CorruptRow, failure as corruptFailure } from "../service/CorruptRow.ts"
 import type { DriveEnd, DriveRequest } from "../service/RunHost.ts"
 import { Fenced, StoreError } from "../service/RunStore.ts"
 import type { Failure } from "../values/RunOutcome.ts"
-import * as Usage from "../values/Usage.ts"
 
 /**
  * A run while it is driven.
@@ -52,7 +51,7 @@ export const endOf = (exit: Exit.Exit<DriveEnd, Fenced | StoreError>): DriveEnd 
  * @since 0.1.0
  */
 export const brokenOff = (cause: Cause.Cause<Fenced | StoreError | CorruptRow>): DriveEnd => {
-  const failed = (failure: Failure): DriveEnd => ({ _tag: "Failed", failure, usage: Usage.zeroRun })
+  const failed = (failure: Failure): DriveEnd => ({ _tag: "Failed", failure })
   const error = Option.getOrUndefined(Cause.findErrorOption(cause))
   if (error instanceof StoreError) return failed({ _tag: "StoreFailed", operation: error.operation })
   if (error instanceof CorruptRow) return failed(corruptFailure(error))

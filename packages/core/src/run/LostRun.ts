@@ -38,8 +38,7 @@ export const end = Effect.fnUntraced(function*(
     return yield* RunFailure.fail({ _tag: isClosed ? "IncompleteRun" : "ThreadBusy", threadId })
   }
   if (row.state === "Settled") return yield* RunFailure.decoded(StoredRun.end(row))
+  if (row.state === "Failed") return { _tag: "Failed", failure: yield* RunFailure.decoded(StoredRun.failure(row)) }
   const usage = Transcript.usage(StoredRun.transcript(yield* ThreadVerbs.loadOpen(runtime, row), ""))
-  return row.state === "Suspended"
-    ? { _tag: "Suspended", usage, pending: yield* read(Pending.list(runtime.store, runId)) }
-    : { _tag: "Failed", usage, failure: yield* RunFailure.decoded(StoredRun.failure(row)) }
+  return { _tag: "Suspended", usage, pending: yield* read(Pending.list(runtime.store, runId)) }
 })

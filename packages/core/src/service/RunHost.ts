@@ -32,7 +32,7 @@ export type DriveEnd =
     readonly usage: RunUsage
     readonly pending: ReadonlyArray<PendingInterrupt>
   }
-  | { readonly _tag: "Failed"; readonly failure: Failure; readonly usage: RunUsage }
+  | { readonly _tag: "Failed"; readonly failure: Failure }
   | { readonly _tag: "Lost"; readonly isClosed: boolean }
 
 /**
