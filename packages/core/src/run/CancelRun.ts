@@ -55,9 +55,9 @@ export const unlessSettled = (runtime: Mandate["Service"], row: RunRow): Effect.
  */
 export const driven = (
   runtime: Mandate["Service"],
-  driven: Pick<RunRow, "runId" | "threadId">
+  place: Pick<RunRow, "runId" | "threadId">
 ): Effect.Effect<void, RunError> =>
-  Effect.flatMap(ThreadVerbs.isDriven(runtime, driven), (isHere) => isHere ? run(runtime, driven) : Effect.void)
+  Effect.flatMap(ThreadVerbs.isDriven(runtime, place), (isHere) => isHere ? run(runtime, place) : Effect.void)
 
 /**
  * Cancels the open run of a thread with all below it.

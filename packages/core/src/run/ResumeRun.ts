@@ -67,7 +67,6 @@ export const resume = Effect.fnUntraced(function*(
 ): Effect.fn.Return<Started, RunError> {
   yield* runtime.host.ensureOpen
   const row = yield* ThreadVerbs.lastRun(runtime, threadId)
-  const { now } = yield* runtime.lease
   if (row.state === "Settled") return yield* RunFailure.fail({ _tag: "NotSuspended", threadId })
   if (row.state !== "Suspended") {
     const isBusy = row.state === "Running" && (yield* ThreadVerbs.isHeld(runtime, row))
@@ -83,8 +82,8 @@ export const resume = Effect.fnUntraced(function*(
   }
   yield* GoOn.check(runtime, row)
   const answered = pathsOf(run.runId, asked)
-  const events = yield* Resumed.events(runtime, threadId, answered.map(({ runId }) => runId), now)
   const lease = yield* runtime.lease
+  const events = yield* Resumed.events(runtime, threadId, answered.map(({ runId }) => runId), lease.now)
   const stored = yield* RunFailure.fromStore(threadId)(
     runtime.store.answer(threadId, lease, answered, Journal.encode(events))
   )
@@ -95,17 +94,16 @@ export const resume = Effect.fnUntraced(function*(
 
 // Answers are made elsewhere, and may come as JSON that nobody has looked at.
 const named = (answers: unknown): Effect.Effect<ReadonlyArray<Named>, RunError> =>
-  isNamed(answers) ? Effect.succeed(answers) : RunFailure.fail({
-    _tag: "InvalidInput",
-    field: "answers",
-    issues: Result.match(decodeNamed(answers), { onSuccess: () => [], onFailure: (error) => SchemaIssues.lines(error) })
+  Result.match(decodeNamed(answers), {
+    // As they came: what else is in an answer is for its kind to say.
+    onSuccess: () => Effect.succeed(answers as ReadonlyArray<Named>),
+    onFailure: (error) => RunFailure.fail({ _tag: "InvalidInput", field: "answers", issues: SchemaIssues.lines(error) })
   })
 
 const NamedAnswers = Schema.Array(
   Schema.Struct({ _tag: Schema.Literals(["Approve", "Reject", "Edit", "Reply", "Proceed"]), id: Schema.String })
 )
 type Named = (typeof NamedAnswers.Type)[number]
-const isNamed = Schema.is(NamedAnswers)
 const decodeNamed = Schema.decodeUnknownResult(NamedAnswers, { errors: "all" })
 
 const decode = (answer: Named): Result.Result<Answer, Schema.SchemaError> => {
