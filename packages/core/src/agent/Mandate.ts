@@ -10,10 +10,10 @@ import * as Schedule from "effect/Schedule"
 import * as LocalHost from "../run/LocalHost.ts"
 import * as AgentRegistry from "../service/AgentRegistry.ts"
 import { IdSource } from "../service/IdSource.ts"
+import * as Leases from "../service/Leases.ts"
 import { Mandate } from "../service/Mandate.ts"
 import * as MemoryRunStore from "../service/MemoryRunStore.ts"
 import * as RunEvents from "../service/RunEvents.ts"
-import type { LeaseRequest } from "../service/RunRow.ts"
 import { RunStore } from "../service/RunStore.ts"
 import { RuntimeConfig } from "../service/RuntimeConfig.ts"
 
@@ -62,19 +62,18 @@ export const layer: Layer.Layer<Mandate, never, RunStore> = Layer.effect(
         new RangeError(`leaseRenewal must be positive and less than leaseTtl, ${ttl} ms, not ${renewal} ms`)
       )
     }
-    const lease = Effect.clockWith((clock) =>
-      Effect.sync((): LeaseRequest => ({ holder, now: clock.currentTimeMillisUnsafe(), ttl }))
-    )
+    const leases = Leases.make(store, holder, ttl)
     const events = RunEvents.make()
     yield* Effect.addFinalizer(() => Effect.ignore(store.release(holder)))
-    yield* Effect.flatMap(lease, (request) => store.renew(request)).pipe(
+    yield* leases.renew.pipe(
       Effect.catchCause((cause) => Effect.logError("The leases could not be renewed", cause)),
       Effect.repeat(Schedule.spaced(config.leaseRenewal)),
       Effect.forkScoped
     )
     // Closed before the leases are given back: finalizers run in reverse order.
+    const lease = leases.request
     const host = yield* LocalHost.make({ store, events, lease, ...config })
-    return Mandate.of({ store, host, agents: AgentRegistry.make(), events, lease, newThreadId: ids.threadId })
+    return Mandate.of({ store, host, agents: AgentRegistry.make(), events, lease, leases, newThreadId: ids.threadId })
   })
 )
 

@@ -41,6 +41,13 @@ export class ToolContext extends Context.Service<ToolContext, {
   /** The same text whenever this call runs again, and no other call's. */
   readonly idempotencyKey: string
 
+  /**
+   * The epoch of the run's lease: a fencing token. Whoever takes the run over
+   * has a higher one, so a system that refuses a lower epoch than the last it
+   * has seen for this thread refuses a process that was frozen and wakes up.
+   */
+  readonly epoch: number
+
   /** Asks a person. See {@link ask}. */
   readonly ask: <A, E, RD, RE>(
     question: string,

@@ -190,7 +190,12 @@ const child = Effect.fnUntraced(function*(self: Task): Effect.fn.Return<DriveEnd
   const loaded = inserted.run
   if (inserted.created) {
     runtime.events.publish(fresh.rootThreadId, Journal.numbered(events, inserted.sequence))
-    return yield* driven(self, { run: started, records: Journal.empty() }, loaded.epoch, 0)
+    return yield* driven(
+      self,
+      { run: started, records: Journal.empty() },
+      { epoch: loaded.epoch, leasedAt: lease.now },
+      0
+    )
   }
   const end = yield* standing(self, loaded)
   if (end !== undefined) return end
@@ -200,7 +205,7 @@ const child = Effect.fnUntraced(function*(self: Task): Effect.fn.Return<DriveEnd
   if (state !== "Running") yield* reopen(self, open.success.run, loaded.epoch, state === "Suspended")
   const activeMillis = StoredRun.activeMillis(loaded.row, open.success.records)
   return subagent.shape === loaded.row.shape
-    ? yield* driven(self, open.success, loaded.epoch, activeMillis)
+    ? yield* driven(self, open.success, { epoch: loaded.epoch, leasedAt: lease.now }, activeMillis)
     : corrupt(CorruptRow.of(started, `it was started by another shape of "${subagent.agent.id}"`))
 })
 
@@ -222,14 +227,14 @@ const reopen = Effect.fnUntraced(function*(
 const driven = Effect.fnUntraced(function*(
   self: Task,
   open: OpenRun.OpenRun,
-  epoch: number,
+  lease: { readonly epoch: number; readonly leasedAt: number },
   activeMillis: number
 ): Effect.fn.Return<DriveEnd, Lost> {
   const { drive, subagent } = self
   const wait = yield* Effect.flatMap(
     request(drive.runtime, subagent, {
       ...open,
-      epoch,
+      ...lease,
       earlier: [],
       activeMillis,
       meter: drive.meter,

@@ -30,6 +30,10 @@ import type { TreeMeter } from "./TreeMeter.ts"
  * - `streaming`: models are asked in pieces where they can
  * - `now`: time in milliseconds, on the drive's clock
  * - `activeMillis`: active time of the run so far, former drives included
+ * - `leaseRenewal`: asked before work starts outside of the store. Gives
+ *   nothing while the lease of the run lasts by the clocks of this process.
+ *   After that, an effect that renews the lease, or fails if another process
+ *   has taken it
  * - `meter`: what the tree of the run has spent; absent without a tree budget
  *
  * @category models
@@ -45,6 +49,7 @@ export interface Drive {
   readonly streaming: boolean
   readonly now: () => number
   readonly activeMillis: () => number
+  readonly leaseRenewal: () => Effect.Effect<void, Fenced | StoreError> | undefined
 }
 
 /**

@@ -12,6 +12,7 @@
  * 3. What ends a run (`fatal`, a lost journal) stops the handler's fiber, so
  *    nothing in the handler can catch it.
  * 4. A defect is logged here and crosses without its text.
+ * 5. No handler starts after the lease of its run is over.
  *
  * @since 0.1.0
  */
@@ -130,6 +131,8 @@ const execute = Effect.fnUntraced(function*(
   if (Result.isFailure(params)) {
     return failed("InvalidArguments", `The arguments are not valid: ${params.failure.join("; ")}`)
   }
+  const renewal = drive.leaseRenewal()
+  if (renewal !== undefined) yield* renewal
   const tool = call.part.name
   const place = () => ({
     ...ActiveRun.origin(drive.run),

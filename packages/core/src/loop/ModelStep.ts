@@ -8,7 +8,8 @@
  * 1. A failed attempt leaves nothing but its usage, which the response counts
  *    or, after the last one, the run.
  * 2. Retries count anew with each drive: no record says how many there were.
- * 3. What is recorded is what a replay reads: the step goes on with the record,
+ * 3. No attempt starts after the lease of the run is over.
+ * 4. What is recorded is what a replay reads: the step goes on with the record,
  *    not with what the client gave.
  *
  * @since 0.1.0
@@ -16,6 +17,7 @@
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
+import type { Fenced, StoreError } from "../service/RunStore.ts"
 import * as Json from "../values/Json.ts"
 import type { Message } from "../values/Message.ts"
 import type { ModelError } from "../values/ModelError.ts"
@@ -62,7 +64,7 @@ export const run = Effect.fnUntraced(function*(
   messages: ReadonlyArray<Message>,
   step: number,
   takenIds: ReadonlySet<string>
-): Effect.fn.Return<Outcome> {
+): Effect.fn.Return<Outcome, Fenced | StoreError> {
   const { agent } = drive
   const tools = agent.refresh === undefined ? agent.offered : yield* agent.refresh(agent.offered)
   const request = requestOf(drive, messages, tools)
@@ -98,10 +100,17 @@ export const run = Effect.fnUntraced(function*(
       return Effect.fail(error)
     })
   })
+  // A lost run is no failure of the model, so it is not retried.
+  const leased = Effect.suspend((): Effect.Effect<ModelResponse | Fenced | StoreError, ModelError> => {
+    const renewal = drive.leaseRenewal()
+    return renewal === undefined
+      ? once
+      : Effect.matchEffect(renewal, { onFailure: (lost) => Effect.succeed(lost), onSuccess: () => once })
+  })
   const attempt = Effect.suspend(() => {
     // A clock that was set back since makes nobody wait longer than the provider says.
     const wait = Math.min(state.notBefore - drive.now(), state.retryAfter)
-    return wait > 0 ? Effect.andThen(Effect.sleep(wait), once) : once
+    return wait > 0 ? Effect.andThen(Effect.sleep(wait), leased) : leased
   })
   const answered = yield* Effect.result(
     Effect.retry(attempt, { schedule: drive.agent.retry, while: (error) => error.isRetryable && !state.isOutOfTokens })
@@ -110,6 +119,7 @@ export const run = Effect.fnUntraced(function*(
     return Result.fail({ error: state.isOutOfTokens ? undefined : answered.failure, spent: state.spent })
   }
 
+  if ("_tag" in answered.success) return yield* Effect.fail(answered.success)
   const response = answered.success
   const used = Usage.fromModel(response.usage, {
     request: () => Utf8.byteLength(JSON.stringify([request.messages, request.tools])),

@@ -89,6 +89,7 @@ export const make = (
       depth: run.depth,
       depthLeft: run.depthLeft,
       tenant: run.tenant === "" ? undefined : run.tenant,
+      epoch: journal.fence.epoch,
       idempotencyKey: `${run.runId}/${call.key}`,
       fatal: (reason) => stop({ _tag: "Fatal", reason }),
       emit: progress,

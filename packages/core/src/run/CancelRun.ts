@@ -123,7 +123,7 @@ const withoutChild = Effect.fnUntraced(function*(
   )
   runtime.events.publish(active.rootThreadId, Journal.numbered(events, stored.sequence))
   const cancelled = yield* Effect.exit(run(runtime, row))
-  const fence = { threadId, runId: active.runId, epoch: stored.epoch }
+  const fence = { threadId, runId: active.runId, epoch: stored.epoch, leasedAt: lease.now }
   yield* LetGo.onError(runtime, fence)(GoOn.goOn(runtime, runnable, fence, stored.sequence))
   return yield* cancelled
 })

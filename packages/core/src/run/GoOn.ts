@@ -32,7 +32,8 @@ export const check = (
 
 /**
  * Drives a run whose lease is held from where its records leave off.
- * `sequence` is the number of the event that says so.
+ * `leasedAt` is when the lease was asked for, in milliseconds of the Unix epoch,
+ * `sequence` the number of the event that says so.
  *
  * @category running
  * @since 0.1.0
@@ -40,7 +41,7 @@ export const check = (
 export const goOn = Effect.fnUntraced(function*(
   runtime: Mandate["Service"],
   runnable: Runnable,
-  { epoch, runId, threadId }: Fence,
+  { epoch, leasedAt, runId, threadId }: Fence & { readonly leasedAt: number },
   sequence: number
 ): Effect.fn.Return<Started, RunError> {
   const loaded = yield* RunFailure.fromStore(threadId)(runtime.store.load(runId))
@@ -56,7 +57,7 @@ export const goOn = Effect.fnUntraced(function*(
     tree,
     yield* RunFailure.fromStore(threadId)(TreeSpent.of(runtime.store, loaded))
   )
-  const driving = { run, epoch, records, earlier, activeMillis, meter, isRecovery: true, streaming: false }
+  const driving = { run, epoch, leasedAt, records, earlier, activeMillis, meter, isRecovery: true, streaming: false }
   const wait = yield* Effect.flatMap(request(runtime, runnable, driving), runtime.host.drive)
   return { threadId: run.threadId, runId: run.runId, sequence, wait }
 })

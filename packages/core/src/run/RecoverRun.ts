@@ -74,8 +74,8 @@ export const recover = Effect.fnUntraced(function*(
   yield* ThreadVerbs.loadOpen(runtime, row)
   yield* ThreadVerbs.sameAgent(runnable, row)
   yield* GoOn.check(runtime, row)
-  const epoch = yield* take[takeover](runtime, row, restore)
-  return yield* LetGo.onError(runtime, { runId: row.runId, epoch })(reopen(runtime, runnable, row, epoch))
+  const taken = yield* take[takeover](runtime, row, restore)
+  return yield* LetGo.onError(runtime, { runId: row.runId, epoch: taken.epoch })(reopen(runtime, runnable, row, taken))
 }, Effect.uninterruptible)
 
 // The last run of a thread, where there is anything to go on with.
@@ -91,7 +91,7 @@ const reopen = Effect.fnUntraced(function*(
   runtime: Mandate["Service"],
   runnable: Runnable,
   { runId, threadId }: RunRow,
-  epoch: number
+  { epoch, leasedAt }: Taken
 ): Effect.fn.Return<Started, RunError> {
   const loaded = yield* RunFailure.fromStore(threadId)(runtime.store.load(runId))
   if (loaded === undefined || loaded.epoch !== epoch) return yield* RunFailure.fail({ _tag: "ThreadBusy", threadId })
@@ -104,7 +104,7 @@ const reopen = Effect.fnUntraced(function*(
     runtime.store.reopen(ActiveRun.fence(run, epoch), Journal.encode(events))
   )
   runtime.events.publish(run.rootThreadId, Journal.numbered(events, sequence))
-  return yield* GoOn.goOn(runtime, runnable, { threadId, runId: run.runId, epoch }, sequence)
+  return yield* GoOn.goOn(runtime, runnable, { threadId, runId: run.runId, epoch, leasedAt }, sequence)
 })
 
 // A suspended run that has not heard of the end of a child, or that waits on nothing, is not at rest.
@@ -120,23 +120,32 @@ const attempt = Effect.fnUntraced(function*(
   runtime: Mandate["Service"],
   row: RunRow,
   force: boolean
-): Effect.fn.Return<Leased, RunError> {
+): Effect.fn.Return<Attempted, RunError> {
   const isHere = !force && (yield* ThreadVerbs.isDriven(runtime, row))
   const lease = yield* runtime.lease
-  return isHere
-    ? { _tag: "Held", until: lease.now + lease.ttl }
+  const leased = isHere
+    ? { _tag: "Held" as const, until: lease.now + lease.ttl }
     : yield* RunFailure.fromStore(row.threadId)(runtime.store.lease(row.threadId, { ...lease, force }))
+  return { ...leased, leasedAt: lease.now }
 })
 
-const taken = (leased: Leased, { threadId }: RunRow): Effect.Effect<number, RunError> =>
-  leased._tag === "Taken" ? Effect.succeed(leased.epoch) : RunFailure.fail({ _tag: "ThreadBusy", threadId })
+// A lease that was taken: its epoch, and when it was asked for.
+interface Taken {
+  readonly epoch: number
+  readonly leasedAt: number
+}
+
+type Attempted = Leased & { readonly leasedAt: number }
+
+const taken = (leased: Attempted, { threadId }: RunRow): Effect.Effect<Taken, RunError> =>
+  leased._tag === "Taken" ? Effect.succeed(leased) : RunFailure.fail({ _tag: "ThreadBusy", threadId })
 
 const take: {
   readonly [How in Takeover]: (
     runtime: Mandate["Service"],
     row: RunRow,
     restore: Restore
-  ) => Effect.Effect<number, RunError>
+  ) => Effect.Effect<Taken, RunError>
 } = {
   "give-up": (runtime, row) => Effect.flatMap(attempt(runtime, row, false), (leased) => taken(leased, row)),
   // The new epoch comes first: from there on a drive that is given up writes nothing.
@@ -147,7 +156,7 @@ const take: {
     ),
   wait: Effect.fnUntraced(function*(runtime, row, restore) {
     const first = yield* attempt(runtime, row, false)
-    if (first._tag === "Taken") return first.epoch
+    if (first._tag === "Taken") return first
     const { now, ttl } = yield* runtime.lease
     // Whoever took it may have had a clock that was far ahead.
     yield* restore(Effect.sleep(Math.min(Math.max(0, first.until - now), ttl)))

@@ -88,7 +88,7 @@ export const resume = Effect.fnUntraced(function*(
     runtime.store.answer(threadId, lease, answered, Journal.encode(events))
   )
   runtime.events.publish(run.rootThreadId, Journal.numbered(events, stored.sequence))
-  const fence = { threadId, runId: run.runId, epoch: stored.epoch }
+  const fence = { threadId, runId: run.runId, epoch: stored.epoch, leasedAt: lease.now }
   return yield* LetGo.onError(runtime, fence)(GoOn.goOn(runtime, runnable, fence, stored.sequence))
 })
 

@@ -13,6 +13,7 @@ import type { CompiledAgent, Drive } from "../loop/Drive.ts"
 import * as Journal from "../loop/Journal.ts"
 import * as Loop from "../loop/Loop.ts"
 import type { TreeMeter } from "../loop/TreeMeter.ts"
+import * as Leases from "../service/Leases.ts"
 import type { Mandate } from "../service/Mandate.ts"
 import type { DriveRequest } from "../service/RunHost.ts"
 import type { Budget } from "../values/Budget.ts"
@@ -61,7 +62,8 @@ export const bindingOf = ({ catalog }: Runnable): Effect.Effect<RunBinding | und
 const noBinding = Effect.succeed(undefined)
 
 /**
- * A run that is about to be driven: what it recorded, its thread's earlier
+ * A run that is about to be driven: the epoch of its lease and the time of day
+ * at which that was asked for, what the run recorded, its thread's earlier
  * messages, its active time so far in milliseconds, and the meter of its tree.
  *
  * @category models
@@ -70,6 +72,7 @@ const noBinding = Effect.succeed(undefined)
 export interface Driving {
   readonly run: ActiveRun.ActiveRun
   readonly epoch: number
+  readonly leasedAt: number
   readonly records: Journal.Records
   readonly earlier: ReadonlyArray<Message>
   readonly activeMillis: number
@@ -93,7 +96,7 @@ export interface Driving {
 export const request = (
   runtime: Mandate["Service"],
   runnable: Runnable,
-  { activeMillis, earlier, epoch, isRecovery, meter, records, run, streaming }: Driving
+  { activeMillis, earlier, epoch, isRecovery, leasedAt, meter, records, run, streaming }: Driving
 ): Effect.Effect<DriveRequest> =>
   Effect.contextWith((ambient: Context.Context<never>) => {
     const { tools } = run.binding ?? {}
@@ -104,11 +107,21 @@ export const request = (
     const fence = ActiveRun.fence(run, epoch)
     // The time of day may jump; how long the drive has worked must not.
     const startedAt = clock.monotonicTimeNanosUnsafe()
+    const journal = Journal.make(runtime, ActiveRun.origin(run), fence, records)
+    let certain = Leases.at(clock, leasedAt)
     const drive: Drive = {
       run,
       agent,
       runtime,
-      journal: Journal.make(runtime, ActiveRun.origin(run), fence, records),
+      journal,
+      leaseRenewal: () =>
+        runtime.leases.isOver(certain, Leases.now(clock))
+          ? Effect.flatMap(runtime.leases.renew, (sent) =>
+            // An empty write checks the fence.
+            Effect.map(journal.append({ records: [], events: [] }), () => {
+              certain = sent
+            }))
+          : undefined,
       meter,
       isRecovery,
       streaming,

@@ -98,6 +98,7 @@ export const start = Effect.fnUntraced(function*(
   const driving = {
     run,
     epoch: opened.epoch,
+    leasedAt: lease.now,
     records: Journal.empty(),
     earlier: isNext
       ? before.messages

@@ -6,6 +6,7 @@
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type { AgentRegistry } from "./AgentRegistry.ts"
+import type { Leases } from "./Leases.ts"
 import type { RunEvents } from "./RunEvents.ts"
 import type { RunHost } from "./RunHost.ts"
 import type { LeaseRequest } from "./RunRow.ts"
@@ -27,6 +28,9 @@ export class Mandate extends Context.Service<Mandate, {
 
   /** A lease request of this instance, at this time. */
   readonly lease: Effect.Effect<LeaseRequest>
+
+  /** The leases of this instance, by its own clock. */
+  readonly leases: Leases
 
   /** An id for a thread that nobody named. */
   readonly newThreadId: Effect.Effect<string>
