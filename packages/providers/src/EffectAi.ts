@@ -5,6 +5,7 @@
  */
 import type { ModelClient, ModelRequest, ModelResponse } from "@mandate/core"
 import { ModelRegistry } from "@mandate/core"
+import type * as AiError from "effect/ai/AiError"
 import * as LanguageModel from "effect/ai/LanguageModel"
 import * as Model from "effect/ai/Model"
 import type * as AiResponse from "effect/ai/Response"
@@ -137,7 +138,7 @@ const generate = Effect.fnUntraced(function*(
   model: LanguageModel.LanguageModel,
   request: ModelRequest.ModelRequest
 ): Effect.fn.Return<ModelResponse.ModelResponse, Failure.Problem> {
-  const { content } = yield* Effect.mapError(model.generateText(callOptions(request)), AiFailure.classify)
+  const { content } = yield* Effect.catch(model.generateText(callOptions(request)), fail)
   const finish = content.find((part) => part.type === "finish")
   if (finish === undefined) return yield* Effect.fail(StreamFailure.cut)
   return yield* Effect.fromResult(Response.make({
@@ -156,12 +157,15 @@ const stream = (
   const parts = StreamParts.make()
   const end = Stream.suspend(() => fromResult(parts.end()))
   return model.streamText(callOptions(request)).pipe(
-    Stream.mapError(AiFailure.classify),
+    Stream.catch((error) => Stream.fromEffect(fail(error))),
     Stream.mapEffect((part) => Effect.flatMap(take(parts, part), Effect.fromResult)),
     Stream.flattenIterable,
     Stream.concat(end)
   )
 }
+
+const fail = (error: AiError.AiError): Effect.Effect<never, Failure.Problem> =>
+  Effect.flatMap(Clock.currentTimeMillis, (now) => Effect.fail(AiFailure.classify(error, now)))
 
 type Pieces = Result.Result<ReadonlyArray<StreamParts.Piece>, Failure.Problem>
 

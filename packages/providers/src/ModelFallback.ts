@@ -18,7 +18,9 @@ import * as Attempts from "./fallback/Attempts.ts"
  *   {@link defaultReasons}
  * - `retries`: how many times the agent's own retries ask a model again after
  *   a failure that can pass (`isRetryable`), before the next one is asked. The
- *   agent's retry schedule must allow that many. Default: 0
+ *   agent's retry schedule must allow that many. A model whose provider asks to
+ *   wait longer than the agent accepts (`withMaxRetryAfter`) is not asked again.
+ *   Default: 0
  *
  * @category models
  * @since 0.1.0
@@ -105,7 +107,7 @@ export const make = (
   const reasons = new Set(options.reasons ?? defaultReasons)
   const retries = options.retries ?? 0
   const passes = (error: ModelError.ModelError, call: ModelRequest.ModelCall): boolean =>
-    reasons.has(error.reason) && !(error.isRetryable && call.attempt < retries)
+    reasons.has(error.reason) && !(error.isRetryable && call.attempt < retries && isShort(error, call))
   const streams = models.flatMap(({ stream }) => stream === undefined ? [] : [stream])
   return {
     provider: first.provider,
@@ -172,6 +174,10 @@ const stream = (
     })
   return ask(0, [])
 }
+
+// The agent does not ask again where the provider asks to wait longer than it accepts.
+const isShort = ({ retryAfter = 0 }: ModelError.ModelError, { maxRetryAfter = Infinity }: ModelRequest.ModelCall) =>
+  retryAfter <= maxRetryAfter
 
 const noteSwitch = (error: ModelError.ModelError, next: ModelClient.ModelClient): Effect.Effect<void> =>
   Effect.logWarning("A model failed and the next one is asked").pipe(

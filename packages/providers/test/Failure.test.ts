@@ -122,7 +122,7 @@ describe("Failure", () => {
     assert.strictEqual(retryAfter({ "retry-after-ms": "soon", "retry-after": "7" }), 7_000)
     assert.strictEqual(retryAfter({ "retry-after": "Thu, 01 Jan 1970 00:01:00 GMT" }, 15_000), 45_000)
     assert.strictEqual(retryAfter({ "retry-after": "Thu, 01 Jan 1970 00:01:00 GMT" }, 90_000), 0)
-    for (const value of ["", "soon", "-5", "Infinity", "9".repeat(400)]) {
+    for (const value of ["", "soon", "-5", "Infinity"]) {
       assert.isUndefined(retryAfter({ "retry-after": value }), value)
     }
     assert.isUndefined(retryAfter({}))

@@ -5,6 +5,7 @@
  */
 import type * as Tool from "effect/ai/Tool"
 import type * as Toolkit from "effect/ai/Toolkit"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Pipeable from "effect/Pipeable"
 import type * as Schedule from "effect/Schedule"
@@ -141,6 +142,14 @@ export class TypedAgent<in out I, in out O, out R = never> extends Pipeable.Clas
    */
   withRetry(schedule: Schedule.Schedule<unknown, ModelError>): TypedAgent<I, O, R> {
     return new TypedAgent(AgentSpec.update(this.spec, { retry: schedule }))
+  }
+
+  /**
+   * Replaces the longest wait before a retry that a provider may ask for; the
+   * run fails at once with a longer one. Default: 60 seconds.
+   */
+  withMaxRetryAfter(duration: Duration.Input): TypedAgent<I, O, R> {
+    return new TypedAgent(AgentSpec.withMaxRetryAfter(this.spec, duration))
   }
 
   /** Sets limits of a run, field by field. Default: none. */

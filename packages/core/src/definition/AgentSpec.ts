@@ -65,6 +65,8 @@ export interface PostureOptions {
  * - `cache`: how results are cached; absent for not at all
  * - `breakpoints`: what a run stops before
  * - `retry`: absent for the default schedule
+ * - `maxRetryAfter`: the longest wait that a provider may ask for before a
+ *   retry; absent for the default
  *
  * @category models
  * @since 0.1.0
@@ -90,6 +92,7 @@ export interface AgentSpec {
   readonly maxSteps: number
   readonly reasks: number
   readonly retry: RetrySchedule | undefined
+  readonly maxRetryAfter: Duration.Input | undefined
   readonly budget: Budget
 }
 
@@ -132,6 +135,7 @@ export const make = (
     maxSteps: defaultMaxSteps,
     reasks: defaultReasks,
     retry: undefined,
+    maxRetryAfter: undefined,
     budget: {}
   })
 
@@ -157,6 +161,20 @@ export const withBudget = (self: AgentSpec, { timeout, ...counts }: Budget): Age
       // A duration may be given as something its owner can change. What is no duration is refused at bind.
       ...(timeout === undefined ? {} : { timeout: Option.getOrElse(Duration.fromInput(timeout), () => timeout) })
     }
+  })
+
+/**
+ * Replaces the longest wait that a provider may ask for before a retry.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const withMaxRetryAfter = (self: AgentSpec, duration: Duration.Input): AgentSpec =>
+  // A duration may be given as something its owner can change. What is not a duration is refused at bind.
+  update(self, {
+    maxRetryAfter: typeof duration === "number"
+      ? duration
+      : Option.getOrElse(Duration.fromInput(duration), () => duration)
   })
 
 /**

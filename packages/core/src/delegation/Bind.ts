@@ -21,6 +21,7 @@ import { ToolCatalog } from "../service/ToolCatalog.ts"
 import { AgentDefinitionError, type DefinitionProblem } from "../values/AgentDefinitionError.ts"
 import * as DelegationConfig from "../values/DelegationConfig.ts"
 import type * as JsonCodec from "../values/JsonCodec.ts"
+import * as RetryAfter from "../values/RetryAfter.ts"
 import * as RunLimits from "../values/RunLimits.ts"
 import * as Behaviour from "./Behaviour.ts"
 import * as BindAnswer from "./BindAnswer.ts"
@@ -147,6 +148,7 @@ const bindOne: (
     answer,
     breakpoint: Breakpoint.compile(spec.breakpoints),
     retry: spec.retry ?? defaultRetry,
+    maxRetryAfter: RetryAfter.max(spec.maxRetryAfter) ?? RetryAfter.defaultMax,
     context: family.context as Context.Context<never>
   }
   const shape = Shape.make({

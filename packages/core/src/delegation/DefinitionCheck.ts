@@ -13,6 +13,7 @@ import * as Budget from "../values/Budget.ts"
 import * as CachePolicy from "../values/CachePolicy.ts"
 import * as DelegationConfig from "../values/DelegationConfig.ts"
 import { AgentId } from "../values/Ids.ts"
+import * as RetryAfter from "../values/RetryAfter.ts"
 import * as Text from "../values/Text.ts"
 import { textTaskName, typedTaskName } from "./TaskTool.ts"
 
@@ -83,6 +84,7 @@ const settings = (spec: AgentSpec): ReadonlyArray<Found> => [
     kind: "InvalidSetting" as const,
     message: `the cache policy: ${message}`
   })),
+  ...RetryAfter.problems(spec.maxRetryAfter).map((message) => ({ kind: "InvalidSetting" as const, message })),
   ...(Number.isSafeInteger(spec.maxSteps) && spec.maxSteps > 0 ? [] : [{
     kind: "InvalidSetting" as const,
     message: `maxSteps must be a positive whole number, not ${String(spec.maxSteps)}`

@@ -84,6 +84,8 @@ export interface TypedAnswer {
  *   where the typed answer is not native
  * - `refresh`: the offered tools as they are at a request; absent where they
  *   never change
+ * - `maxRetryAfter`: the longest wait before a retry that a provider may ask
+ *   for, in milliseconds
  * - `breakpoint`: whether the run stops before a call; absent for an agent
  *   without breakpoints. Fails closed
  * - `context`: the services captured at bind. A drive sees these, and of its
@@ -103,6 +105,7 @@ export interface CompiledAgent {
   readonly answer: TypedAnswer | undefined
   readonly breakpoint: ((call: BreakpointCall) => Effect.Effect<boolean>) | undefined
   readonly retry: RetrySchedule
+  readonly maxRetryAfter: number
   readonly context: Context.Context<never>
 }
 

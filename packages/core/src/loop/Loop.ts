@@ -224,7 +224,8 @@ const modelFailed = (error: ModelError): Failure => ({
   provider: error.provider,
   modelId: error.modelId,
   ...(error.status === undefined ? {} : { status: error.status }),
-  ...(error.detail === undefined ? {} : { detail: error.detail })
+  ...(error.detail === undefined ? {} : { detail: error.detail }),
+  ...(error.retryAfter === undefined ? {} : { retryAfterMillis: error.retryAfter })
 })
 
 const modelCallCompleted = (self: Drive, step: number, record: StepRecord): NewEvent => ({

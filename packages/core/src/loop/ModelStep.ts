@@ -52,7 +52,8 @@ export type Outcome = Result.Result<
  * **Details**
  *
  * Failures that may pass are retried by the agent's schedule, each time at the
- * earliest when the provider says so. The response gets unique call ids and
+ * earliest when the provider says so. Where the provider asks to wait longer
+ * than the agent accepts, the call fails at once. The response gets unique call ids and
  * whole characters before anything is made of it. What attempts use counts in
  * the tree as they come.
  *
@@ -113,7 +114,10 @@ export const run = Effect.fnUntraced(function*(
     return wait > 0 ? Effect.andThen(Effect.sleep(wait), leased) : leased
   })
   const answered = yield* Effect.result(
-    Effect.retry(attempt, { schedule: drive.agent.retry, while: (error) => error.isRetryable && !state.isOutOfTokens })
+    Effect.retry(attempt, {
+      schedule: drive.agent.retry,
+      while: (error) => error.isRetryable && state.retryAfter <= drive.agent.maxRetryAfter && !state.isOutOfTokens
+    })
   )
   if (Result.isFailure(answered)) {
     return Result.fail({ error: state.isOutOfTokens ? undefined : answered.failure, spent: state.spent })
@@ -156,7 +160,7 @@ const requestOf = (
   settings: agent.settings
 })
 
-const callOf = ({ run }: Drive, step: number, attempt: number): ModelCall => ({
+const callOf = ({ agent, run }: Drive, step: number, attempt: number): ModelCall => ({
   agentId: run.agentId,
   agentPath: run.agentPath,
   threadId: run.threadId,
@@ -164,7 +168,8 @@ const callOf = ({ run }: Drive, step: number, attempt: number): ModelCall => ({
   depth: run.depth,
   step,
   attempt,
-  call: run.call
+  call: run.call,
+  maxRetryAfter: agent.maxRetryAfter
 })
 
 const runNumber = ({ run }: Drive): string => run.runId.slice(run.runId.lastIndexOf("#") + 1)

@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
+import * as ModelFailureText from "./ModelFailureText.ts"
 import { ModelUsage } from "./Usage.ts"
 
 /**
@@ -12,7 +13,8 @@ import { ModelUsage } from "./Usage.ts"
  * **Details**
  *
  * `rate-limited`, `overloaded`, `network` and `invalid-response` can pass by
- * themselves and are retried; the others are not.
+ * themselves and are retried, unless the provider asks to wait longer than the
+ * agent accepts (`withMaxRetryAfter`); the others are not.
  *
  * @category schemas
  * @since 0.1.0
@@ -64,9 +66,7 @@ export class ModelError extends Schema.TaggedError<ModelError>("~mandate/ModelEr
   usage: Schema.optionalKey(ModelUsage)
 }) {
   override get message(): string {
-    const status = this.status === undefined ? "" : ` (HTTP ${this.status})`
-    const detail = this.detail === undefined ? "" : `: ${this.detail}`
-    return `The model ${this.provider}/${this.modelId} failed, ${this.reason}${status}${detail}`
+    return ModelFailureText.describe(this)
   }
 
   /** Whether the same call may succeed when it is made again. */

@@ -84,7 +84,8 @@ export interface ModelRequest {
  *
  * `agentPath` holds the agent ids from the root to this agent. `step` and
  * `attempt` count from 0. `call` is the task call that started the run; a run
- * with no parent has none.
+ * with no parent has none. `maxRetryAfter` is the longest wait in milliseconds
+ * that the agent accepts from a provider before it tries again.
  *
  * @category models
  * @since 0.1.0
@@ -98,4 +99,5 @@ export interface ModelCall {
   readonly step: number
   readonly attempt: number
   readonly call: { readonly key: string; readonly toolCallId: string } | undefined
+  readonly maxRetryAfter?: number
 }

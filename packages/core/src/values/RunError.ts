@@ -7,6 +7,7 @@
 import * as Schema from "effect/Schema"
 import { ChildFailure, message as childFailureMessage } from "./ChildFailure.ts"
 import { ModelErrorReason } from "./ModelError.ts"
+import * as ModelFailureText from "./ModelFailureText.ts"
 import type { Named } from "./Named.ts"
 
 const on = { threadId: Schema.String }
@@ -43,7 +44,8 @@ const reason = <const Tag extends string, const Fields extends Schema.Struct.Fie
  *
  * The others are how the run failed. It stays open, and `recover` tries again:
  * `ModelFailed`, `ToolFatal`, `ChildFailed`, `StoreFailed`, `Defect`. A
- * `StoreFailed` of no thread in particular has an empty `threadId`.
+ * `StoreFailed` of no thread in particular has an empty `threadId`. The
+ * `retryAfterMillis` of a `ModelFailed` is how long the provider asked to wait.
  *
  * @category schemas
  * @since 0.1.0
@@ -67,7 +69,8 @@ export const RunErrorReason = Schema.Union([
     provider: Schema.String,
     modelId: Schema.String,
     status: Schema.optionalKey(Schema.Int),
-    detail: Schema.optionalKey(Schema.String)
+    detail: Schema.optionalKey(Schema.String),
+    retryAfterMillis: Schema.optionalKey(Schema.Natural)
   }),
   reason("ToolFatal", { ...on, tool: Schema.String, reason: Schema.String }),
   reason("ChildFailed", { ...on, failure: ChildFailure, path: Schema.NonEmptyArray(Schema.String) }),
@@ -127,8 +130,10 @@ const describe = (reason: RunErrorReason): string => {
     case "CorruptRun":
       return `The run "${reason.runId}" cannot be read: ${reason.detail}`
     case "ModelFailed": {
-      const detail = reason.detail === undefined ? "" : `: ${reason.detail}`
-      return `The model ${reason.provider}/${reason.modelId} failed, ${reason.reason}${detail}`
+      const { retryAfterMillis, threadId, ...facts } = reason
+      if (retryAfterMillis === undefined) return ModelFailureText.describe(facts)
+      const text = ModelFailureText.describe({ ...facts, retryAfter: retryAfterMillis })
+      return `${text}. Recover the thread "${threadId}" after that time, or cancel its run`
     }
     case "ToolFatal":
       return `The tool "${reason.tool}" ended the run: ${reason.reason}`

@@ -62,7 +62,8 @@ export const childFailure = (settled: Settled): ChildFailure | undefined => {
  *
  * **Details**
  *
- * - `ModelFailed`: a model failed after its retries
+ * - `ModelFailed`: a model failed after its retries; `retryAfterMillis` is how
+ *   long its provider asked to wait then
  * - `ToolFatal`: a tool ended the run
  * - `ChildFailed`: a child failed and the policy is `fail-run`; `path` holds
  *   the agent ids from the child down to the run where the failure began
@@ -79,7 +80,8 @@ export const Failure = Schema.TaggedUnion({
     provider: Schema.String,
     modelId: Schema.String,
     status: Schema.optionalKey(Schema.Int),
-    detail: Schema.optionalKey(Schema.String)
+    detail: Schema.optionalKey(Schema.String),
+    retryAfterMillis: Schema.optionalKey(Schema.Natural)
   },
   ToolFatal: { tool: Schema.String, reason: Schema.String },
   ChildFailed: { failure: ChildFailure, path: Schema.NonEmptyArray(Schema.String) },

@@ -224,7 +224,7 @@ describe("Model failures", () => {
 
   it.effect("a cancel ends the wait for a retry", () =>
     Effect.gen(function*() {
-      const agent = yield* clerk.build()
+      const agent = yield* clerk.withMaxRetryAfter("1 hour").build()
       const running = yield* Effect.forkChild(agent.run("Go", { threadId: "t" }), { startImmediately: true })
       yield* TestClock.adjust("1 minute")
       yield* agent.cancel("t")

@@ -15,15 +15,16 @@ import * as Duration from "effect/Duration"
 import * as ErrorBody from "../v4/ErrorBody.ts"
 import * as HttpFailure from "../v4/HttpFailure.ts"
 import type { Problem } from "../v4/Problem.ts"
+import * as RetryAfter from "../v4/RetryAfter.ts"
 import * as StreamFailure from "../v4/StreamFailure.ts"
 
 /**
- * Says what an error means.
+ * Says what an error means. `now` is the time in milliseconds since 1970.
  *
  * @category errors
  * @since 0.1.0
  */
-export const classify = ({ reason }: AiError.AiError): Problem => ofReason(reason)
+export const classify = ({ reason }: AiError.AiError, now: number): Problem => ofReason(reason, now)
 
 /**
  * Says what an error within a stream means. `now` is the time in milliseconds
@@ -33,12 +34,13 @@ export const classify = ({ reason }: AiError.AiError): Problem => ofReason(reaso
  * @since 0.1.0
  */
 export const classifyInStream = (error: unknown, now: number): Problem => {
-  if (AiError.isAiError(error)) return ofReason(error.reason)
-  return AiError.isAiErrorReason(error) ? ofReason(error) : StreamFailure.classify(error, now)
+  if (AiError.isAiError(error)) return ofReason(error.reason, now)
+  return AiError.isAiErrorReason(error) ? ofReason(error, now) : StreamFailure.classify(error, now)
 }
 
-const ofReason = (reason: AiError.AiErrorReason): Problem => ({
+const ofReason = (reason: AiError.AiErrorReason, now: number): Problem => ({
   ...problemOf(reason),
+  ...wait(reason, now),
   ...("http" in reason && reason.http?.response !== undefined ? { status: reason.http.response.status } : {}),
   ...("usage" in reason && reason.usage !== undefined ? { usage: toUsage(reason.usage) } : {})
 })
@@ -46,7 +48,7 @@ const ofReason = (reason: AiError.AiErrorReason): Problem => ({
 const problemOf = (reason: AiError.AiErrorReason): Problem => {
   switch (reason._tag) {
     case "RateLimitError":
-      return { reason: "rate-limited", ...wait(reason.retryAfter) }
+      return { reason: "rate-limited" }
     case "QuotaExhaustedError":
       return { reason: "quota-exceeded" }
     case "AuthenticationError":
@@ -89,9 +91,15 @@ const problemOf = (reason: AiError.AiErrorReason): Problem => {
 const refusal = ({ description, http }: AiError.InvalidRequestError): ModelError.ModelErrorReason =>
   HttpFailure.refusalOf(ErrorBody.read(http?.body ?? description)) ?? "invalid-request"
 
-const wait = (duration: Duration.Duration | undefined): { readonly retryAfter?: number } => {
-  const millis = duration === undefined ? -1 : Math.ceil(Duration.toMillis(duration))
-  return Number.isSafeInteger(millis) && millis >= 0 ? { retryAfter: millis } : {}
+// A client that does not read how long to wait may still pass on the headers that say so.
+const wait = (reason: AiError.AiErrorReason, now: number): { readonly retryAfter?: number } => {
+  const asked = "retryAfter" in reason ? reason.retryAfter : undefined
+  const millis = asked === undefined ? undefined : Duration.toMillis(asked)
+  const response = "http" in reason ? reason.http?.response : undefined
+  const retryAfter = millis !== undefined && millis >= 0
+    ? RetryAfter.whole(millis)
+    : RetryAfter.fromHeaders(response?.headers, now, response?.status === 429)
+  return retryAfter === undefined ? {} : { retryAfter }
 }
 
 const toUsage = (usage: typeof AiError.UsageInfo.Type): Usage.ModelUsage => ({

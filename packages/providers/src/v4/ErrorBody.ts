@@ -7,8 +7,9 @@ import { Json } from "@mandate/core"
 import * as Result from "effect/Result"
 
 /**
- * What was read from a body: its machine-readable codes in lower case, and the
- * beginning of its messages. It is for classifying and goes no further.
+ * What was read from a body: its machine-readable codes in lower case, the
+ * beginning of its messages, and the wait it asks for as it says it. It is for
+ * classifying and goes no further.
  *
  * @category models
  * @since 0.1.0
@@ -16,6 +17,7 @@ import * as Result from "effect/Result"
 export interface ErrorBody {
   readonly codes: ReadonlySet<string>
   readonly text: string
+  readonly delay?: string
 }
 
 /**
@@ -25,7 +27,8 @@ export interface ErrorBody {
  *
  * Only a body of at most 64 KiB is parsed. The codes are the strings under
  * `code`, `type`, `status` and `reason`, the messages those under `message`
- * and `detail`, at most five levels deep: providers nest them differently. A
+ * and `detail`, the wait the first under `retryDelay`, at most five levels
+ * deep: providers nest them differently. A
  * body that is not JSON is one message. At most 4 096 characters of messages
  * are kept.
  *
@@ -38,11 +41,13 @@ export const read = (body: unknown): ErrorBody => {
   if (Result.isFailure(parsed)) return { codes: new Set(), text: body.slice(0, maxText) }
   const codes = new Set<string>()
   const messages: Array<string> = []
+  let delay: string | undefined
   collect(parsed.success, 0, (key, value) => {
     if (codeKeys.has(key)) codes.add(value.toLowerCase())
     if (messageKeys.has(key)) messages.push(value)
+    if (key === "retryDelay") delay ??= value
   })
-  return { codes, text: messages.join("\n").slice(0, maxText) }
+  return { codes, text: messages.join("\n").slice(0, maxText), ...(delay === undefined ? {} : { delay }) }
 }
 
 const maxBytes = 65_536

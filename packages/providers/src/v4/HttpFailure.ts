@@ -65,7 +65,8 @@ export const isUnreadable = (error: unknown): boolean =>
  * @since 0.1.0
  */
 export const classify = (failure: HttpFailure, now: number): Problem => {
-  const retryAfter = RetryAfter.fromHeaders(failure.responseHeaders, now)
+  const retryAfter = RetryAfter.fromHeaders(failure.responseHeaders, now, failure.statusCode === 429) ??
+    RetryAfter.fromBody(ErrorBody.read(failure.responseBody).delay)
   return {
     ...problemOf(failure),
     status: failure.statusCode,

@@ -15,6 +15,7 @@ import * as ErrorBody from "./ErrorBody.ts"
 import * as Failure from "./Failure.ts"
 import * as HttpFailure from "./HttpFailure.ts"
 import type { Problem } from "./Problem.ts"
+import * as RetryAfter from "./RetryAfter.ts"
 
 /**
  * The problem of a stream that stopped before the response was whole.
@@ -47,7 +48,12 @@ export const classify = (error: unknown, now: number): Problem => {
     return { detail, ...problem }
   }
   const body = ErrorBody.read(responseBody)
-  return { reason: HttpFailure.refusalOf(body) ?? reasonOf(body.codes), detail }
+  const retryAfter = RetryAfter.fromBody(body.delay)
+  return {
+    reason: HttpFailure.refusalOf(body) ?? reasonOf(body.codes),
+    detail,
+    ...(retryAfter === undefined ? {} : { retryAfter })
+  }
 }
 
 const detail = "the provider reported an error within the stream"
