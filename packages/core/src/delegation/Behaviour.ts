@@ -21,10 +21,11 @@ import type { JsonCodec } from "../values/JsonCodec.ts"
 export const of = (spec: AgentSpec, compiled: {
   readonly agent: CompiledAgent
   readonly input: JsonCodec<unknown>
+  readonly report: JsonCodec<unknown> | undefined
   readonly shape: string
   readonly subagents: ReadonlyArray<{ readonly behaviour: string }>
 }): string => {
-  const { agent, input, shape, subagents } = compiled
+  const { agent, input, report, shape, subagents } = compiled
   const { maxTokens = null, maxToolCalls = null, timeout } = spec.budget
   return CacheKey.behaviour({
     id: spec.id,
@@ -34,6 +35,8 @@ export const of = (spec: AgentSpec, compiled: {
     model: [agent.client?.provider ?? "", agent.client?.modelId ?? ""],
     settings: spec.settings as Json,
     input: input.modelSchema,
+    // A model that gives structured answers is shown it beside what is offered.
+    report: report?.modelSchema ?? null,
     offered: agent.offered as unknown as Json,
     shape,
     delegation: spec.delegation as Json,

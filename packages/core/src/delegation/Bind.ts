@@ -51,11 +51,13 @@ export const bind = (
   Effect.tap(compile(spec), (bound) =>
     Effect.sync(() => {
       const { runtime, shape } = bound
-      runtime.agents.register({
-        agentId: spec.id,
-        shape,
-        recover: (threadId) => Effect.asVoid(RecoverRun.recover(runtime, bound, threadId, "give-up", identity))
-      })
+      for (const text of [shape.earlier, shape.text]) {
+        runtime.agents.register({
+          agentId: spec.id,
+          shape: text,
+          recover: (threadId) => Effect.asVoid(RecoverRun.recover(runtime, bound, threadId, "give-up", identity))
+        })
+      }
     }))
 
 /**
@@ -157,7 +159,7 @@ const bindOne: (
     report: answerCodec,
     subagents: subagents.map(({ agent, input, shape }) => ({ id: agent.id, input, shape }))
   })
-  const behaviour = Behaviour.of(spec, { agent, input, shape, subagents })
+  const behaviour = Behaviour.of(spec, { agent, input, report: answerCodec, shape: shape.text, subagents })
   const bound: BoundSpec = {
     runtime: Context.get(family.context, Mandate),
     role: spec.role,

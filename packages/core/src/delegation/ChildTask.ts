@@ -24,6 +24,7 @@ import type { Drive } from "../loop/Drive.ts"
 import * as Journal from "../loop/Journal.ts"
 import * as OpenRun from "../loop/OpenRun.ts"
 import * as Pending from "../loop/Pending.ts"
+import * as Shape from "../loop/Shape.ts"
 import { bindingOf, request } from "../run/Runnable.ts"
 import * as StoredRun from "../run/StoredRun.ts"
 import * as CorruptRow from "../service/CorruptRow.ts"
@@ -104,7 +105,7 @@ export const starting = (
     call: { key: call.key, toolCallId: call.part.id },
     agentId: subagent.agent.id as Ids.AgentId,
     agentPath: [...run.agentPath, subagent.agent.id],
-    shape: subagent.shape,
+    shape: subagent.shape.text,
     depth: run.depth + 1,
     depthLeft: subagent.ownMaxDepth === undefined ? depthLeft : Math.min(depthLeft, subagent.ownMaxDepth),
     limits: subagent.limits,
@@ -204,7 +205,7 @@ const child = Effect.fnUntraced(function*(self: Task): Effect.fn.Return<DriveEnd
   const { state } = loaded.row
   if (state !== "Running") yield* reopen(self, open.success.run, loaded.epoch, state === "Suspended")
   const activeMillis = StoredRun.activeMillis(loaded.row, open.success.records)
-  return subagent.shape === loaded.row.shape
+  return Shape.matches(loaded.row.shape, subagent.shape)
     ? yield* driven(self, open.success, { epoch: loaded.epoch, leasedAt: lease.now }, activeMillis)
     : corrupt(CorruptRow.of(started, `it was started by another shape of "${subagent.agent.id}"`))
 })

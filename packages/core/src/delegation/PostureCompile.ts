@@ -46,7 +46,11 @@ export const make = (
       bind(spec.success),
       ({ problems }) => invalid(problems.map(({ message }) => message))
     )
-    const compiled = { ...bound, shape, catalog: CatalogTools.use(catalog, [], bound.agent) }
+    const compiled = {
+      ...bound,
+      shape: { text: shape, earlier: shape },
+      catalog: CatalogTools.use(catalog, [], bound.agent)
+    }
     known.set(posture, compiled)
     return compiled
   })

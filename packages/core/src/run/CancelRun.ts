@@ -15,6 +15,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Journal from "../loop/Journal.ts"
+import * as Shape from "../loop/Shape.ts"
 import type { Mandate } from "../service/Mandate.ts"
 import type { RunRow } from "../service/RunRow.ts"
 import * as Ids from "../values/Ids.ts"
@@ -103,7 +104,8 @@ export const child = Effect.fnUntraced(function*(
   }
 }, Effect.uninterruptible)
 
-const waits = ({ shape }: Runnable, top: RunRow): boolean => top.state === "Suspended" && top.shape === shape
+const waits = ({ shape }: Runnable, top: RunRow): boolean =>
+  top.state === "Suspended" && Shape.matches(top.shape, shape)
 
 // Were the child settled first and this process to die then, the run would wait for nothing.
 const withoutChild = Effect.fnUntraced(function*(

@@ -12,6 +12,7 @@ import * as ActiveRun from "../loop/ActiveRun.ts"
 import type { CompiledAgent, Drive } from "../loop/Drive.ts"
 import * as Journal from "../loop/Journal.ts"
 import * as Loop from "../loop/Loop.ts"
+import type { ShapeTexts } from "../loop/Shape.ts"
 import type { TreeMeter } from "../loop/TreeMeter.ts"
 import * as Leases from "../service/Leases.ts"
 import type { Mandate } from "../service/Mandate.ts"
@@ -35,7 +36,7 @@ export interface Runnable {
   readonly limits: RunLimits
   readonly budget: Budget
   readonly maxDepth: number
-  readonly shape: string
+  readonly shape: ShapeTexts
 }
 
 /**

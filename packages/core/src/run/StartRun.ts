@@ -132,7 +132,7 @@ export const root = (
   call: undefined,
   agentId: agent.id as Ids.AgentId,
   agentPath: [agent.id],
-  shape,
+  shape: shape.text,
   depth,
   depthLeft: maxDepth,
   binding,

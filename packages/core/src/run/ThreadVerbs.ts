@@ -106,7 +106,7 @@ export const forget = Effect.fnUntraced(function*(
  * @since 0.1.0
  */
 export const sameAgent = ({ shape }: Runnable, row: RunRow): Effect.Effect<void, RunError> =>
-  row.shape === shape ? Effect.void : RunFailure.fail({
+  Shape.matches(row.shape, shape) ? Effect.void : RunFailure.fail({
     _tag: "AgentChanged",
     threadId: row.threadId,
     differences: Shape.differences(row.shape, shape)
