@@ -35,9 +35,9 @@ export const make = <O>(spec: BoundSpec): Agent<O> =>
   Runs.make<string, RunResult<O>, O>(
     spec,
     (input) =>
-      Effect.map(RunFailure.textOnly("input", input), () => {
+      Effect.flatMap(RunFailure.textOnly("input", input), () => {
         const prompt = spec.prompt(input, "")
-        return { json: JSON.stringify(prompt), prompt }
+        return RunFailure.runInput({ json: JSON.stringify(prompt), prompt })
       }),
     (ended) => result<O>(spec, ended)
   )

@@ -141,7 +141,7 @@ const encode = (
         // What the prompt is made of is what a parent's model would have sent.
         Effect.map(spec.input.decode(encoded), (value) => ({ value, json: Json.canonical(encoded) }))),
       {
-        onSuccess: ({ json, value }) => Effect.succeed({ json, prompt: spec.prompt(value, json) }),
+        onSuccess: ({ json, value }) => RunFailure.runInput({ json, prompt: spec.prompt(value, json) }),
         onFailure: invalidInput
       }
     ) as Effect.Effect<{ readonly json: string; readonly prompt: string }, RunError>,

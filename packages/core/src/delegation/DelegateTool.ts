@@ -24,6 +24,7 @@ import type { DelegateError } from "../values/DelegateError.ts"
 import * as Ids from "../values/Ids.ts"
 import type { ModelTool } from "../values/ModelRequest.ts"
 import * as SchemaIssues from "../values/SchemaIssues.ts"
+import * as Text from "../values/Text.ts"
 import * as CallLine from "./CallLine.ts"
 import * as ChildTask from "./ChildTask.ts"
 import type { DelegateRuntime } from "./DelegateService.ts"
@@ -125,7 +126,10 @@ export const make = (
       isTask: true,
       checkArguments: (args) =>
         Effect.succeed(
-          Result.match(decode(args), { onFailure: (error) => SchemaIssues.lines(error), onSuccess: () => [] })
+          Result.match(decode(args), {
+            onFailure: (error) => SchemaIssues.lines(error),
+            onSuccess: ({ task }) => Text.isBlank(task) ? ["task: Expected text that is not blank"] : []
+          })
         ),
       execute: (call, drive) =>
         TaskTool.tooManyTasks(call, drive) ?? Effect.flatMap(goOn(call, drive), (branch) => {

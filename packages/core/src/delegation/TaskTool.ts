@@ -18,6 +18,7 @@ import type { Drive, LoopTool, ToolCall } from "../loop/Drive.ts"
 import { decodeText } from "../loop/HandlerTool.ts"
 import * as Ids from "../values/Ids.ts"
 import * as Json from "../values/Json.ts"
+import * as RunInput from "../values/RunInput.ts"
 import type { BoundSpec } from "./BoundSpec.ts"
 import * as CallLine from "./CallLine.ts"
 import * as ChildTask from "./ChildTask.ts"
@@ -121,10 +122,26 @@ const textTask = (parent: Pick<BoundSpec, "childFailure">, subagents: ReadonlyAr
   }
 }
 
-const issuesOf = ({ agent, input }: BoundSpec, json: Json.Json): Effect.Effect<ReadonlyArray<string>> =>
+const issuesOf = (subagent: BoundSpec, json: Json.Json): Effect.Effect<ReadonlyArray<string>> =>
+  Effect.map(inputOf(subagent, json), (input) => Result.isFailure(input) ? input.failure : [])
+
+// The input of a child as its row keeps it, or what is wrong with what the model wrote.
+const inputOf = (
+  subagent: BoundSpec,
+  json: Json.Json
+): Effect.Effect<Result.Result<RunInput.RunInput, ReadonlyArray<string>>> =>
   Effect.provideContext(
-    Effect.match(input.fromModel(json), { onFailure: (issues) => issues, onSuccess: () => [] }),
-    agent.context as never
+    Effect.result(Effect.flatMap(
+      subagent.input.fromModel(json),
+      (value) =>
+        Effect.flatMap(subagent.input.encode(value), (encoded) => {
+          const written = Json.canonical(encoded)
+          const input = { json: written, prompt: subagent.prompt(value, written) }
+          const issues = RunInput.problems(input)
+          return issues.length === 0 ? Effect.succeed(input) : Effect.fail(issues)
+        })
+    )),
+    subagent.agent.context as never
   )
 
 const delegate = Effect.fnUntraced(function*(
@@ -134,7 +151,6 @@ const delegate = Effect.fnUntraced(function*(
   call: ToolCall,
   drive: Drive
 ): Effect.fn.Return<Branch, Lost> {
-  const { context } = subagent.agent
   const there = drive.isRecovery
     ? yield* drive.runtime.store.load(Ids.childRunId(drive.run.runId, call.key))
     : undefined
@@ -143,16 +159,9 @@ const delegate = Effect.fnUntraced(function*(
     const { input, prompt } = there.row
     return yield* watched({ drive, call, subagent, policy: parent.childFailure, task: { json: input, prompt } })
   }
-  const input = yield* Effect.result(Effect.provideContext(
-    Effect.flatMap(
-      subagent.input.fromModel(json),
-      (value) => Effect.map(subagent.input.encode(value), (encoded) => ({ value, json: Json.canonical(encoded) }))
-    ),
-    context as never
-  ))
+  const input = yield* inputOf(subagent, json)
   if (Result.isFailure(input)) return invalidInput(drive, input.failure.join("; "))
-  const task = { json: input.success.json, prompt: subagent.prompt(input.success.value, input.success.json) }
-  const self: Task = { drive, call, subagent, policy: parent.childFailure, task }
+  const self: Task = { drive, call, subagent, policy: parent.childFailure, task: input.success }
   return yield* subagent.cache === undefined ? watched(self) : cached(self, subagent.cache)
 })
 

@@ -143,7 +143,8 @@ export const empty = (): Records => ({
  * **Details**
  *
  * Whatever is recorded of a step needs the response it belongs to: another one
- * asked for in its place would get the answers that people gave to this one.
+ * asked for in its place would get the answers that people gave to this one. A
+ * refused request needs the responses before it alone.
  *
  * @category constructors
  * @since 0.1.0
@@ -205,11 +206,14 @@ const decodeAnswer = Schema.decodeUnknownResult(Schema.fromJsonString(Answer))
 const decodeValue = Schema.decodeUnknownResult(Schema.fromJsonString(ValueRecord))
 const isInterruptId = Schema.is(Ids.InterruptId)
 
-const recordKey = /^(?:m\/(0|[1-9]\d*)$|t\/(0|[1-9]\d*)\.\d+$|[iads]\/(0|[1-9]\d*)\.\d+(?:$|[/:]))/
+const recordKey = /^(?:m\/(0|[1-9]\d*)$|t\/(0|[1-9]\d*)\.\d+$|[iads]\/(0|[1-9]\d*)\.\d+(?:$|[/:])|r\/(0|[1-9]\d*)$)/
 
+// The last step whose response a record needs.
 const stepOf = (key: string): number | undefined => {
   const found = recordKey.exec(key)
-  return found === null ? undefined : Number(found[1] ?? found[2] ?? found[3])
+  if (found === null) return undefined
+  const refused = found[4]
+  return refused === undefined ? Number(found[1] ?? found[2] ?? found[3]) : Number(refused) - 1
 }
 
 const decodeInto = (records: Records, key: string, json: string): Result.Result<unknown, string> => {

@@ -36,6 +36,7 @@ import * as Interrupts from "./Interrupts.ts"
 import * as ModelStep from "./ModelStep.ts"
 import * as NextStep from "./NextStep.ts"
 import * as Pending from "./Pending.ts"
+import * as RefusedRequest from "./RefusedRequest.ts"
 import * as ToolCalls from "./ToolCalls.ts"
 import * as Transcript from "./Transcript.ts"
 
@@ -85,9 +86,9 @@ const steps = Effect.fnUntraced(function*(
       if (Result.isFailure(asked)) {
         const { error, spent } = asked.failure
         transcript.own = Usage.add(transcript.own, spent)
-        return error === undefined
-          ? yield* settle(self, transcript, NextStep.outOfTreeTokens.outcome, [])
-          : yield* fail(self, modelFailed(error), Usage.add(run.spent, spent))
+        if (error === undefined) return yield* settle(self, transcript, NextStep.outOfTreeTokens.outcome, [])
+        yield* RefusedRequest.note(self, step, error.reason)
+        return yield* fail(self, modelFailed(error), Usage.add(run.spent, spent))
       }
       record = asked.success.record
       json = asked.success.json
@@ -156,7 +157,7 @@ const settle = (
     ? { ...end, said: Transcript.lastText(transcript) }
     : end
   const usage = Transcript.usage(transcript)
-  const messages = outcome._tag === "Blocked" ? [] : Transcript.ownMessages(transcript)
+  const messages = RefusedRequest.keptMessages(transcript, self.journal.records, outcome)
   const origin = ActiveRun.origin(self.run)
   const at = self.now()
   const events: ReadonlyArray<NewEvent> = [

@@ -23,12 +23,13 @@ import * as Journal from "../loop/Journal.ts"
 import * as Pending from "../loop/Pending.ts"
 import type { Mandate } from "../service/Mandate.ts"
 import type { Answered } from "../service/RunRow.ts"
-import { Answer } from "../values/Answer.ts"
+import { Answer, maxBytes } from "../values/Answer.ts"
 import * as Ids from "../values/Ids.ts"
 import type { PendingInterrupt } from "../values/Interrupt.ts"
 import * as Json from "../values/Json.ts"
 import type { RunError } from "../values/RunError.ts"
 import * as SchemaIssues from "../values/SchemaIssues.ts"
+import * as Utf8 from "../values/Utf8.ts"
 import * as GoOn from "./GoOn.ts"
 import * as LetGo from "./LetGo.ts"
 import * as Resumed from "./Resumed.ts"
@@ -77,7 +78,7 @@ export const resume = Effect.fnUntraced(function*(
   const pending = yield* RunFailure.fromStore(threadId)(Pending.list(runtime.store, row.runId))
   const asked = yield* match(threadId, yield* named(answers), pending)
   for (const [answer, interrupt] of asked) {
-    const issues = yield* check(answer, interrupt)
+    const issues = tooLarge(answer) ?? (yield* check(answer, interrupt))
     if (issues.length > 0) return yield* RunFailure.fail({ _tag: "InvalidAnswer", threadId, id: answer.id, issues })
   }
   yield* GoOn.check(runtime, row)
@@ -91,6 +92,11 @@ export const resume = Effect.fnUntraced(function*(
   const fence = { threadId, runId: run.runId, epoch: stored.epoch, leasedAt: lease.now }
   return yield* LetGo.onError(runtime, fence)(GoOn.goOn(runtime, runnable, fence, stored.sequence))
 })
+
+const tooLarge = (answer: Answer): ReadonlyArray<string> | undefined => {
+  const bytes = Utf8.byteLength(Json.stringify(answer).text)
+  return bytes > maxBytes ? [`it has ${bytes} bytes; at most ${maxBytes} are allowed`] : undefined
+}
 
 // Answers are made elsewhere, and may come as JSON that nobody has looked at.
 const named = (answers: unknown): Effect.Effect<ReadonlyArray<Named>, RunError> =>

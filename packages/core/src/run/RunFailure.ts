@@ -9,6 +9,7 @@ import { CorruptRow } from "../service/CorruptRow.ts"
 import { Fenced, StoreError } from "../service/RunStore.ts"
 import * as Ids from "../values/Ids.ts"
 import { RunError, type RunErrorReason } from "../values/RunError.ts"
+import * as RunInput from "../values/RunInput.ts"
 import type { Failure } from "../values/RunOutcome.ts"
 
 /**
@@ -28,6 +29,18 @@ export const fail = (reason: RunErrorReason): Effect.Effect<never, RunError> => 
  */
 export const textOnly = (field: string, value: unknown): Effect.Effect<void, RunError> =>
   typeof value === "string" ? Effect.void : fail({ _tag: "InvalidInput", field, issues: ["it is not a text"] })
+
+/**
+ * Takes the input of a run, or fails with `InvalidInput` for one that no run may
+ * start with.
+ *
+ * @category running
+ * @since 0.1.0
+ */
+export const runInput = (input: RunInput.RunInput): Effect.Effect<RunInput.RunInput, RunError> => {
+  const issues = RunInput.problems(input)
+  return issues.length === 0 ? Effect.succeed(input) : fail({ _tag: "InvalidInput", field: "input", issues })
+}
 
 /**
  * Fails with `ChildThread` for the thread of a child, and as {@link textOnly} does.

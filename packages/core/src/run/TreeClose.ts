@@ -7,7 +7,8 @@
  * Invariants:
  *
  * 1. Each run of the tree is settled once, with the messages and the usage that
- *    its records add up to; calls without a result get one that says why.
+ *    its records add up to; calls without a result get one that says why. One
+ *    whose last request was refused for good leaves no messages.
  * 2. A run's tree usage counts each run below it once, settled or open.
  * 3. Each task of a closed run ends in its events, those too whose child had
  *    settled before and had no result yet.
@@ -20,6 +21,7 @@ import * as Result from "effect/Result"
 import * as ActiveRun from "../loop/ActiveRun.ts"
 import * as Announce from "../loop/Announce.ts"
 import * as OpenRun from "../loop/OpenRun.ts"
+import * as RefusedRequest from "../loop/RefusedRequest.ts"
 import * as Transcript from "../loop/Transcript.ts"
 import type { CorruptRow } from "../service/CorruptRow.ts"
 import type { ClosedRun, Fence, LoadedRun, RunRow, Settlement } from "../service/RunRow.ts"
@@ -154,6 +156,8 @@ const closeOne = (
       if (child.run.parentRunId === run.runId) Transcript.addChild(transcript, child.usage.tree)
     }
     const usage = Transcript.usage(transcript)
+    // A failure that cannot be read stands in the way of no cancel.
+    const failure = loaded.row.state === "Failed" ? Result.getOrUndefined(StoredRun.failure(loaded.row)) : undefined
     return {
       unheard,
       run,
@@ -163,7 +167,7 @@ const closeOne = (
       settlement: {
         outcome: JSON.stringify(outcome),
         usage: JSON.stringify(Usage.storedRun(usage)),
-        messages: JSON.stringify(Transcript.ownMessages(transcript)),
+        messages: JSON.stringify(RefusedRequest.keptMessages(transcript, records, outcome, failure)),
         // A drive that is cut off has worked for longer than its last record says.
         activeMillis: Math.max(StoredRun.activeMillis(loaded.row, records), activeMillis?.(run.runId) ?? 0),
         stoppedAt: at

@@ -35,6 +35,14 @@ export const Answer = Schema.TaggedUnion({
 })
 
 /**
+ * The most bytes of UTF-8 that the JSON of one answer may have: 1 MiB.
+ *
+ * @category constants
+ * @since 0.1.0
+ */
+export const maxBytes = 1024 * 1024
+
+/**
  * An answer.
  *
  * @category models

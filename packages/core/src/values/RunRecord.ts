@@ -32,6 +32,14 @@ export const stepKey = (step: number): string => `m/${step}`
 export const resultKey = (callKey: string): string => `t/${callKey}`
 
 /**
+ * Key of the note that a model refused the request of a step for good.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const refusedKey = (step: number): string => `r/${step}`
+
+/**
  * Schema for what the loop made of a response, decided once before it is
  * stored.
  *
@@ -145,10 +153,10 @@ export const InterruptRecord = Schema.Struct({
 export type InterruptRecord = typeof InterruptRecord.Type
 
 /**
- * Schema for the record of what was decided before a call ran, or of what a
- * handler's `once` gave: the value, the active time of the run so far in
- * milliseconds, and for a `once` that asked questions itself the number of the
- * next one.
+ * Schema for the record of what was decided before a call ran, of what a
+ * handler's `once` gave, or of why a model refused a request for good: the
+ * value, the active time of the run so far in milliseconds, and for a `once`
+ * that asked questions itself the number of the next one.
  *
  * @category schemas
  * @since 0.1.0
@@ -160,7 +168,7 @@ export const ValueRecord = Schema.Struct({
 })
 
 /**
- * Record of what was decided, or of what a handler's `once` gave.
+ * Record of a decision, of the value of a `once`, or of a refused request.
  *
  * @category models
  * @since 0.1.0

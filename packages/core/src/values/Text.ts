@@ -12,5 +12,5 @@
  */
 export const isBlank = (text: string): boolean => !hasVisible.test(text)
 
-// Blanks of any script: white space, format and control characters, and letters that show nothing.
-const hasVisible = /[^\p{White_Space}\p{Cf}\p{Cc}\u2800\u3164\u115f\u1160\uffa0]/u
+// Blanks of any script: white space, format and control characters, and letters and marks that show nothing.
+const hasVisible = /[^\p{White_Space}\p{Cf}\p{Cc}\p{Default_Ignorable_Code_Point}\u2800]/u
