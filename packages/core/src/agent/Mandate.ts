@@ -16,6 +16,7 @@ import * as MemoryRunStore from "../service/MemoryRunStore.ts"
 import * as RunEvents from "../service/RunEvents.ts"
 import { RunStore } from "../service/RunStore.ts"
 import { RuntimeConfig } from "../service/RuntimeConfig.ts"
+import * as StoreFailure from "../service/StoreFailure.ts"
 
 export {
   /**
@@ -50,7 +51,7 @@ export {
 export const layer: Layer.Layer<Mandate, never, RunStore> = Layer.effect(
   Mandate,
   Effect.gen(function*() {
-    const store = yield* RunStore
+    const store = StoreFailure.logged(yield* RunStore)
     const config = yield* RuntimeConfig
     const ids = yield* IdSource
     const holder = yield* ids.instanceId

@@ -20,6 +20,7 @@ import * as Result from "effect/Result"
 import * as CorruptRow from "../service/CorruptRow.ts"
 import type { DriveEnd } from "../service/RunHost.ts"
 import type { Fenced, StoreError } from "../service/RunStore.ts"
+import * as StoreFailure from "../service/StoreFailure.ts"
 import * as Ids from "../values/Ids.ts"
 import type { PendingInterrupt } from "../values/Interrupt.ts"
 import { type Message, toolCalls } from "../values/Message.ts"
@@ -59,7 +60,7 @@ export const drive = (self: Drive, earlier: ReadonlyArray<Message>): Effect.Effe
     // Whoever goes on with it need not wait for this process to give it up. A store that is down cannot note even that.
     Effect.catchTag("StoreError", (error) =>
       Effect.catchTag(
-        fail(self, { _tag: "StoreFailed", operation: error.operation }, spent),
+        fail(self, StoreFailure.of(error), spent),
         "StoreError",
         () => Effect.fail(error)
       ))

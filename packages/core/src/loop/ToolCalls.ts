@@ -16,6 +16,7 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type { Fenced, StoreError } from "../service/RunStore.ts"
+import * as StoreFailure from "../service/StoreFailure.ts"
 import * as Ids from "../values/Ids.ts"
 import * as Json from "../values/Json.ts"
 import { type ToolCallPart, toolCalls } from "../values/Message.ts"
@@ -82,7 +83,7 @@ const branch = (drive: Drive, record: StepRecord, call: ToolCall): Effect.Effect
   ).pipe(
     Effect.catchTag(
       "StoreError",
-      (error) => Effect.succeed<Branch>({ _tag: "Fail", failure: { _tag: "StoreFailed", operation: error.operation } })
+      (error) => Effect.succeed<Branch>({ _tag: "Fail", failure: StoreFailure.of(error) })
     ),
     // A bug beside the handler, such as in a schema, ends the run when its siblings have ended too.
     Effect.catchCauseIf((cause) => Cause.hasDies(cause) || Cause.hasInterrupts(cause), (cause) => bug(call, cause)),

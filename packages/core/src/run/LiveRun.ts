@@ -14,6 +14,7 @@ import * as Option from "effect/Option"
 import { CorruptRow, failure as corruptFailure } from "../service/CorruptRow.ts"
 import type { DriveEnd, DriveRequest } from "../service/RunHost.ts"
 import { Fenced, StoreError } from "../service/RunStore.ts"
+import * as StoreFailure from "../service/StoreFailure.ts"
 import type { Failure } from "../values/RunOutcome.ts"
 
 /**
@@ -53,7 +54,7 @@ export const endOf = (exit: Exit.Exit<DriveEnd, Fenced | StoreError>): DriveEnd 
 export const brokenOff = (cause: Cause.Cause<Fenced | StoreError | CorruptRow>): DriveEnd => {
   const failed = (failure: Failure): DriveEnd => ({ _tag: "Failed", failure })
   const error = Option.getOrUndefined(Cause.findErrorOption(cause))
-  if (error instanceof StoreError) return failed({ _tag: "StoreFailed", operation: error.operation })
+  if (error instanceof StoreError) return failed(StoreFailure.of(error))
   if (error instanceof CorruptRow) return failed(corruptFailure(error))
   return error === undefined && Cause.hasDies(cause)
     ? failed({ _tag: "Defect", where: "the run store" })

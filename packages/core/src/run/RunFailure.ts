@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { CorruptRow } from "../service/CorruptRow.ts"
 import { Fenced, StoreError } from "../service/RunStore.ts"
+import * as StoreFailure from "../service/StoreFailure.ts"
 import * as Ids from "../values/Ids.ts"
 import { RunError, type RunErrorReason } from "../values/RunError.ts"
 import * as RunInput from "../values/RunInput.ts"
@@ -75,7 +76,7 @@ export const fromStore =
   <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, Exclude<E, StoreFault> | RunError, R> =>
     Effect.catch(self, (error): Effect.Effect<never, Exclude<E, StoreFault> | RunError> => {
       if (error instanceof Fenced) return fail({ _tag: "ThreadBusy", threadId })
-      if (error instanceof StoreError) return fail({ _tag: "StoreFailed", threadId, operation: error.operation })
+      if (error instanceof StoreError) return fail({ ...StoreFailure.of(error), threadId })
       if (error instanceof CorruptRow) return corrupt(error)
       return Effect.fail(error as Exclude<E, StoreFault>)
     })

@@ -25,6 +25,7 @@
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import * as StoreCode from "../values/StoreCode.ts"
 import type {
   Answered,
   ClosedRun,
@@ -59,15 +60,25 @@ export class Fenced extends Schema.TaggedError<Fenced>("~mandate/Fenced")("Fence
 /**
  * The store could not do an operation.
  *
+ * **Details**
+ *
+ * - `operation`: what it could not do, in words that read on from "could not":
+ *   `read the thread "t"`
+ * - `code`: the code of its error, such as `SQLITE_FULL`, `SQLITE_BUSY` or
+ *   `STORE_CLOSED`; absent where it has none. A run that fails keeps it, so it
+ *   holds no data
+ * - `cause`: the error itself. It is in the log at level Debug, and never stored
+ *
  * @category errors
  * @since 0.1.0
  */
 export class StoreError extends Schema.TaggedError<StoreError>("~mandate/StoreError")("StoreError", {
   operation: Schema.String,
+  code: Schema.optionalKey(Schema.String),
   cause: Schema.optionalKey(Schema.Defect())
 }) {
   override get message(): string {
-    return `The run store could not ${this.operation}`
+    return `The run store could not ${this.operation}${StoreCode.suffix(this.code)}`
   }
 }
 

@@ -19,7 +19,8 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Result from "effect/Result"
 import type { DatabaseSync } from "node:sqlite"
-import { StoreError } from "../service/RunStore.ts"
+import type { StoreError } from "../service/RunStore.ts"
+import * as SqliteFault from "./SqliteFault.ts"
 
 /**
  * Transactions of one connection.
@@ -29,17 +30,17 @@ import { StoreError } from "../service/RunStore.ts"
  */
 export interface GroupCommit {
   /** Writes in a transaction that it may share with others. It cannot be interrupted. */
-  readonly write: <A, E>(operation: string, step: () => Result.Result<A, E>) => Effect.Effect<A, E | StoreError>
+  readonly write: <A, E>(operation: () => string, step: () => Result.Result<A, E>) => Effect.Effect<A, E | StoreError>
 
   /** Reads in a transaction of its own: all of it is of one moment. */
-  readonly read: <A>(operation: string, step: () => A) => Effect.Effect<A, StoreError>
+  readonly read: <A>(operation: () => string, step: () => A) => Effect.Effect<A, StoreError>
 
   /** Commits what waits, now. */
   readonly flush: () => void
 }
 
 interface Waiting {
-  readonly operation: string
+  readonly operation: () => string
   readonly step: () => Result.Result<unknown, unknown>
   readonly done: (exit: Exit.Exit<unknown, unknown>) => void
 }
@@ -86,7 +87,7 @@ export const make = (db: DatabaseSync): GroupCommit => {
 
   return {
     flush,
-    write: <A, E>(operation: string, step: () => Result.Result<A, E>) =>
+    write: <A, E>(operation: () => string, step: () => Result.Result<A, E>) =>
       Effect.uninterruptible(Effect.callback<A, E | StoreError>((resume) => {
         waiting.push({ operation, step, done: resume as Waiting["done"] })
         if (waiting.length === 1) queueMicrotask(flush)
@@ -108,5 +109,5 @@ interface Broken {
 const exitOf = <A, E>(result: Result.Result<A, E>): Exit.Exit<A, E> =>
   Result.isSuccess(result) ? Exit.succeed(result.success) : Exit.fail(result.failure)
 
-const failed = (operation: string, cause: unknown): Exit.Exit<never, StoreError> =>
-  Exit.fail(new StoreError({ operation, cause }))
+const failed = (operation: () => string, cause: unknown): Exit.Exit<never, StoreError> =>
+  Exit.fail(SqliteFault.storeError(operation(), cause))

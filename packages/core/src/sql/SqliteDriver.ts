@@ -8,6 +8,7 @@ import * as Result from "effect/Result"
 import * as FirstRow from "../service/FirstRow.ts"
 import type { Fence, Leased, LeaseRequest, Opened, Settlement } from "../service/RunRow.ts"
 import { Fenced, type RunStore, type StoreError } from "../service/RunStore.ts"
+import { words } from "../service/StoreOperation.ts"
 import * as Ids from "../values/Ids.ts"
 import type { GroupCommit } from "./GroupCommit.ts"
 import { eventOf, type Place, rowOf, split, type ThreadRow } from "./SqliteRows.ts"
@@ -23,15 +24,15 @@ export const make = (
   commits: GroupCommit,
   tables: SqliteTables
 ): RunStore["Service"] => {
-  const write = <A>(operation: string, step: () => A): Effect.Effect<A, StoreError> =>
+  const write = <A>(operation: () => string, step: () => A): Effect.Effect<A, StoreError> =>
     commits.write(operation, () => Result.succeed(step()))
 
   const fenced = <A>(
-    operation: string,
+    operation: (runId: string) => string,
     fence: Fence,
     step: (run: Place) => A
   ): Effect.Effect<A, Fenced | StoreError> =>
-    commits.write(operation, () => {
+    commits.write(() => operation(fence.runId), () => {
       const run = tables.held(fence)
       return run === undefined ? Result.fail(new Fenced({ runId: fence.runId })) : Result.succeed(step(run))
     })
@@ -48,7 +49,7 @@ export const make = (
 
   return {
     open: (run, lease, events) =>
-      write("open", (): Opened => {
+      write(() => words.open(run.threadId), (): Opened => {
         const thread = tables.sql.thread(run.threadId)
         const last = thread === undefined ? undefined : tables.sql.lastRun(thread.id)
         if (last !== undefined && last.tenant !== run.tenant) return { _tag: "OtherTenant" }
@@ -65,7 +66,7 @@ export const make = (
       }),
 
     create: (parent, run, lease, events) =>
-      fenced("create", parent, (above) => {
+      fenced(() => words.create(Ids.runId(run.threadId, 0)), parent, (above) => {
         const thread = tables.sql.thread(run.threadId)
         const known = thread === undefined ? undefined : tables.sql.run(run.threadId, 0)
         if (known !== undefined) {
@@ -79,23 +80,23 @@ export const make = (
       }),
 
     load: (runId) =>
-      commits.read("load", () => {
+      commits.read(() => words.load(runId), () => {
         const run = tables.sql.run(...split(runId))
         return run === undefined ? undefined : tables.loaded(run)
       }),
 
-    thread: (threadId) => commits.read("thread", () => tables.sql.runsOf(threadId).map(rowOf)),
+    thread: (threadId) => commits.read(() => words.thread(threadId), () => tables.sql.runsOf(threadId).map(rowOf)),
 
-    list: (query) => commits.read("list", () => tables.list(query)),
+    list: (query) => commits.read(words.list, () => tables.list(query)),
 
     children: (runId) =>
-      commits.read("children", () => {
+      commits.read(() => words.children(runId), () => {
         const run = tables.place(runId)
         return run === undefined ? [] : tables.sql.children(run.thread, run.id).map(rowOf)
       }),
 
     append: (fence, batch) =>
-      fenced("append", fence, (run) => {
+      fenced(words.append, fence, (run) => {
         for (const { json, key } of batch.records) tables.sql.insertRecord(run.id, key, json)
         for (const { runId, settlement } of batch.close ?? []) {
           const closed = tables.place(runId)
@@ -112,20 +113,20 @@ export const make = (
       }),
 
     suspend: (fence, to, events) =>
-      fenced("suspend", fence, (run) => {
+      fenced(words.suspend, fence, (run) => {
         if (tables.hasUnheard(run)) return undefined
         tables.rest(run, { ...to, state: "Suspended" })
         return tables.emit(events, fence.runId, run)
       }),
 
     fail: (fence, to, events) =>
-      fenced("fail", fence, (run) => {
+      fenced(words.fail, fence, (run) => {
         tables.rest(run, { ...to, state: "Failed" })
         return tables.emit(events, fence.runId, run)
       }),
 
     settle: (fence, settlement, events, keepChildren) =>
-      fenced("settle", fence, (run) => {
+      fenced(words.settle, fence, (run) => {
         tables.settle(run, settlement)
         const sequence = tables.emit(events, fence.runId, run, usagesOf([{ runId: fence.runId, settlement }]))
         tables.tidy(run, keepChildren)
@@ -133,7 +134,7 @@ export const make = (
       }),
 
     lease: (threadId, lease) =>
-      write("lease", (): Leased => {
+      write(() => words.lease(threadId), (): Leased => {
         const thread = tables.sql.thread(threadId)
         const former = thread === undefined || thread.holder === lease.holder ? null : thread.holder
         if (thread !== undefined && former !== null) {
@@ -144,20 +145,20 @@ export const make = (
       }),
 
     isHeld: (threadId, lease) =>
-      commits.read("isHeld", () => {
+      commits.read(() => words.isHeld(threadId), () => {
         const thread = tables.sql.thread(threadId)
         return thread !== undefined && thread.holder !== lease.holder && isHeld(thread, lease.now)
       }),
 
     reopen: (fence, events) =>
-      fenced("reopen", fence, (run) => {
+      fenced(words.reopen, fence, (run) => {
         tables.sql.running(run.id)
         tables.sql.clearOutcome(run.id)
         return tables.emit(events, fence.runId, run)
       }),
 
     answer: (threadId, lease, runs, events) =>
-      commits.write("answer", () => {
+      commits.write(() => words.answer(threadId), () => {
         const asked = runs.map(({ records, runId }) => tables.asked(runId, records))
         const lost = asked.indexOf(undefined)
         if (lost >= 0) return Result.fail(new Fenced({ runId: runs[lost]!.runId }))
@@ -171,12 +172,12 @@ export const make = (
         })
       }),
 
-    renew: (lease) => write("renew", () => void tables.sql.renew(lease.now + lease.ttl, lease.holder)),
+    renew: (lease) => write(words.renew, () => void tables.sql.renew(lease.now + lease.ttl, lease.holder)),
 
-    release: (holder) => write("release", () => void tables.sql.release(holder)),
+    release: (holder) => write(words.release, () => void tables.sql.release(holder)),
 
     seize: (runId, lease) =>
-      write("seize", () => {
+      write(() => words.seize(runId), () => {
         const top = tables.sql.run(...split(runId))
         const isFree = lease.epoch === undefined || lease.epoch === top?.epoch
         const tree = top === undefined || top.state === "Settled" || !isFree ? [] : tables.openTree(top)
@@ -184,7 +185,7 @@ export const make = (
       }),
 
     close: (runs, events) =>
-      commits.write("close", () => {
+      commits.write(() => words.close(runs[0]?.fence.runId ?? ""), () => {
         const held = runs.map(({ fence }) => tables.held(fence))
         const lost = held.indexOf(undefined)
         if (lost >= 0) return Result.fail(new Fenced({ runId: runs[lost]!.fence.runId }))
@@ -202,7 +203,7 @@ export const make = (
       }),
 
     forget: (threadId, epoch) =>
-      commits.write("forget", () => {
+      commits.write(() => words.forget(threadId), () => {
         const thread = tables.sql.thread(threadId)
         if (thread === undefined) return Result.void
         if (epoch !== undefined && epoch !== thread.epoch) {
@@ -214,7 +215,7 @@ export const make = (
 
     events: (rootThreadId, after) =>
       commits.read(
-        "events",
+        () => words.events(rootThreadId),
         () => tables.sql.events(rootThreadId, after).map(eventOf)
       )
   }

@@ -9,21 +9,27 @@ import * as Schema from "effect/Schema"
  * Schema for the reasons a file is refused with. A file that is refused is left
  * as it is:
  *
- * - `NotADatabase`: it is no SQLite database, or a damaged one
+ * - `Unsupported`: this `runtime` has no SQLite that the store works with
+ * - `NotADatabase`: it is not a SQLite database, or the database is damaged
+ * - `Damaged`: it is a database of this package that lacks something; `detail`
+ *   says what
  * - `OtherDatabase`: it is a database of another program
  * - `NewerFormat`: a newer version of this package wrote it; `found` is its
  *   format, `known` the newest one that this version reads
  * - `CannotOpen`: it cannot be opened, for example because its folder is
- *   missing or another process keeps it locked; `cause` is SQLite's error
+ *   missing or another process keeps it locked; `code` is SQLite's code, such as
+ *   `SQLITE_BUSY`, and `cause` its error
  *
  * @category schemas
  * @since 0.1.0
  */
 export const SqliteErrorReason = Schema.TaggedUnion({
+  Unsupported: { runtime: Schema.String },
   NotADatabase: {},
+  Damaged: { detail: Schema.String },
   OtherDatabase: {},
   NewerFormat: { found: Schema.Int, known: Schema.Int },
-  CannotOpen: { cause: Schema.Defect() }
+  CannotOpen: { code: Schema.optionalKey(Schema.String), cause: Schema.Defect() }
 })
 
 /**
@@ -45,7 +51,10 @@ export class SqliteError extends Schema.TaggedError<SqliteError>("~mandate/Sqlit
   reason: SqliteErrorReason
 }) {
   override get message(): string {
-    return `The file "${this.filename}" ${SqliteErrorReason.match(this.reason, says)}`
+    return this.reason._tag === "Unsupported"
+      ? `${this.reason.runtime} has no SQLite that the run store works with; use Node 22.16 or a later 22.x, Node 24 or ` +
+        "later, or a current Bun or Deno"
+      : `The file "${this.filename}" ${SqliteErrorReason.match(this.reason, says)}`
   }
 }
 
@@ -53,9 +62,12 @@ export class SqliteError extends Schema.TaggedError<SqliteError>("~mandate/Sqlit
 const causeText = (cause: unknown): string => cause instanceof Error ? cause.message : String(cause)
 
 const says = {
+  Unsupported: () => "cannot be used by this runtime",
+  Damaged: ({ detail }: { readonly detail: string }) => `is damaged: ${detail}`,
   NotADatabase: () => "is not a SQLite database, or is damaged",
   OtherDatabase: () => "is a SQLite database of another program",
   NewerFormat: ({ found, known }: { readonly found: number; readonly known: number }) =>
     `has format ${found}, written by a newer version of @mandate/core; this one reads up to ${known}`,
-  CannotOpen: ({ cause }: { readonly cause: unknown }) => `cannot be opened: ${causeText(cause)}`
+  CannotOpen: ({ cause, code }: { readonly cause: unknown; readonly code?: string }) =>
+    `cannot be opened: ${causeText(cause)}${code === undefined ? "" : ` (${code})`}`
 }

@@ -113,3 +113,13 @@ CREATE TABLE events (
 CREATE INDEX events_run ON events (run);
 `
 ]
+
+/**
+ * The tables and indexes of the newest format, by their names.
+ *
+ * @category constants
+ * @since 0.1.0
+ */
+export const tables: ReadonlyArray<readonly [kind: string, name: string]> = migrations
+  .flatMap((migration) => [...migration.matchAll(/^CREATE (TABLE|INDEX) (\w+)/gm)])
+  .map(([, kind, name]) => [kind!.toLowerCase(), name!])

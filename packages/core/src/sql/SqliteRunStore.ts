@@ -6,13 +6,13 @@
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import { RunStore } from "../service/RunStore.ts"
 import * as GroupCommit from "./GroupCommit.ts"
 import * as SqliteDriver from "./SqliteDriver.ts"
 import type { SqliteError } from "./SqliteError.ts"
 import * as SqliteFile from "./SqliteFile.ts"
-import * as SqliteStatements from "./SqliteStatements.ts"
 import { SqliteTables } from "./SqliteTables.ts"
 
 /**
@@ -53,12 +53,13 @@ export const make = (options: Options): Effect.Effect<RunStore["Service"], Sqlit
           synchronous: options.synchronous ?? "normal",
           busyMillis: Duration.toMillis(options.busyTimeout ?? "5 seconds")
         }),
-        (db) => ({ db, commits: GroupCommit.make(db), tables: new SqliteTables(SqliteStatements.make(db)) })
+        ({ db, statements }) => ({ db, commits: GroupCommit.make(db), tables: new SqliteTables(statements) })
       ),
       ({ commits, db }) =>
         Effect.sync(() => {
           commits.flush()
-          db.close()
+          // What is closed already cannot be closed again, and what waits was told that it failed.
+          Result.try(() => db.close())
         })
     ),
     ({ commits, tables }) => SqliteDriver.make(commits, tables)

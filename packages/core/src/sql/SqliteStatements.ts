@@ -5,6 +5,7 @@
  */
 import type { DatabaseSync, SQLInputValue } from "node:sqlite"
 import type { Record } from "../service/RunRow.ts"
+import { positional } from "./SqliteParameters.ts"
 import type { Place, StoredEvent, StoredRun, StoredThread, ThreadRow } from "./SqliteRows.ts"
 
 /**
@@ -22,18 +23,22 @@ export type SqliteStatements = ReturnType<typeof make>
  * @since 0.1.0
  */
 export const make = (db: DatabaseSync) => {
+  const prepare = (query: string) => {
+    const { sql, values } = positional(query)
+    return { statement: db.prepare(sql), values }
+  }
   const write = (sql: string) => {
-    const statement = db.prepare(sql)
-    return (...values: Array<SQLInputValue>) => statement.run(...values)
+    const { statement, values } = prepare(sql)
+    return (...given: Array<SQLInputValue>) => statement.run(...values(given))
   }
   // What a query gives is known from its text alone.
   const one = <Row>(sql: string) => {
-    const statement = db.prepare(sql)
-    return (...values: Array<SQLInputValue>) => statement.get(...values) as unknown as Row | undefined
+    const { statement, values } = prepare(sql)
+    return (...given: Array<SQLInputValue>) => statement.get(...values(given)) as unknown as Row | undefined
   }
   const all = <Row>(sql: string) => {
-    const statement = db.prepare(sql)
-    return (...values: Array<SQLInputValue>) => statement.all(...values) as unknown as ReadonlyArray<Row>
+    const { statement, values } = prepare(sql)
+    return (...given: Array<SQLInputValue>) => statement.all(...values(given)) as unknown as ReadonlyArray<Row>
   }
   return {
     thread: one<ThreadRow>("SELECT id, tenant, epoch, holder, expires_at AS expiresAt FROM threads WHERE name = ?"),

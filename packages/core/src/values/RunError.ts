@@ -9,6 +9,7 @@ import { ChildFailure, message as childFailureMessage } from "./ChildFailure.ts"
 import { ModelErrorReason } from "./ModelError.ts"
 import * as ModelFailureText from "./ModelFailureText.ts"
 import type { Named } from "./Named.ts"
+import * as StoreCode from "./StoreCode.ts"
 
 const on = { threadId: Schema.String }
 
@@ -44,8 +45,10 @@ const reason = <const Tag extends string, const Fields extends Schema.Struct.Fie
  *
  * The others are how the run failed. It stays open, and `recover` tries again:
  * `ModelFailed`, `ToolFatal`, `ChildFailed`, `StoreFailed`, `Defect`. A
- * `StoreFailed` of no thread in particular has an empty `threadId`. The
- * `retryAfterMillis` of a `ModelFailed` is how long the provider asked to wait.
+ * `StoreFailed` of no thread in particular has an empty `threadId`; its
+ * `operation` says what the store could not do, its `code` is the code of the
+ * store's error, such as `SQLITE_FULL`. The `retryAfterMillis` of a
+ * `ModelFailed` is how long the provider asked to wait.
  *
  * @category schemas
  * @since 0.1.0
@@ -74,7 +77,7 @@ export const RunErrorReason = Schema.Union([
   }),
   reason("ToolFatal", { ...on, tool: Schema.String, reason: Schema.String }),
   reason("ChildFailed", { ...on, failure: ChildFailure, path: Schema.NonEmptyArray(Schema.String) }),
-  reason("StoreFailed", { threadId: Schema.String, operation: Schema.String }),
+  reason("StoreFailed", { threadId: Schema.String, operation: Schema.String, code: Schema.optionalKey(Schema.String) }),
   reason("Defect", { ...on, where: Schema.String })
 ])
 
@@ -140,10 +143,18 @@ const describe = (reason: RunErrorReason): string => {
     case "ChildFailed":
       return `The subagent ${reason.path.join(" > ")} failed. ${childFailureMessage(reason.failure)}`
     case "StoreFailed":
-      return `The store failed to ${reason.operation}${reason.threadId === "" ? "" : ` (thread "${reason.threadId}")`}`
+      return storeFailed(reason)
     case "Defect":
       return `The run of the thread "${reason.threadId}" failed by a bug in ${reason.where}; see the log`
   }
+}
+
+// What a store could not do mostly names its thread.
+const storeFailed = (
+  { code, operation, threadId }: Extract<RunErrorReason, { _tag: "StoreFailed" }>
+): string => {
+  const where = threadId === "" || operation.includes(threadId) ? "" : ` (thread "${threadId}")`
+  return `The store could not ${operation}${where}${StoreCode.suffix(code)}`
 }
 
 const unknownInterrupt = (

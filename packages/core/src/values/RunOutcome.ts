@@ -67,7 +67,8 @@ export const childFailure = (settled: Settled): ChildFailure | undefined => {
  * - `ToolFatal`: a tool ended the run
  * - `ChildFailed`: a child failed and the policy is `fail-run`; `path` holds
  *   the agent ids from the child down to the run where the failure began
- * - `StoreFailed`: the store could not be read or written
+ * - `StoreFailed`: the store could not be read or written; `code` is the code
+ *   of its error, if it has one
  * - `CorruptRun`: a stored row could not be read
  * - `Defect`: a bug, logged where it happened
  *
@@ -85,7 +86,7 @@ export const Failure = Schema.TaggedUnion({
   },
   ToolFatal: { tool: Schema.String, reason: Schema.String },
   ChildFailed: { failure: ChildFailure, path: Schema.NonEmptyArray(Schema.String) },
-  StoreFailed: { operation: Schema.String },
+  StoreFailed: { operation: Schema.String, code: Schema.optionalKey(Schema.String) },
   CorruptRun: { threadId: Schema.String, runId: Schema.String, detail: Schema.String },
   Defect: { where: Schema.String }
 })

@@ -91,8 +91,8 @@ describe("SqliteRunStore", () => {
       const late = yield* Effect.flip(store.open(newRun("late"), by("one"), () => []))
       const read = yield* Effect.flip(store.load("t#0"))
 
-      assert.deepStrictEqual([late._tag, late.operation], ["StoreError", "open"])
-      assert.deepStrictEqual([read._tag, read.operation], ["StoreError", "load"])
+      assert.deepStrictEqual([late._tag, late.operation], ["StoreError", "start a run of the thread \"late\""])
+      assert.deepStrictEqual([read._tag, read.operation], ["StoreError", "read the run \"t#0\""])
       assert.lengthOf(yield* process(filename, Effect.flatMap(RunStore.RunStore, (store) => store.thread("t"))), 1)
     }).pipe(Effect.scoped))
 
@@ -276,7 +276,10 @@ describe("operations that wait at the same time", () => {
 
           assert.deepStrictEqual(exits.map(Exit.isSuccess), [true, false, true, true])
           const error = yield* Effect.flip(exits[1]!)
-          assert.deepStrictEqual(error._tag === "StoreError" && error.operation, "append")
+          assert.deepStrictEqual(
+            error._tag === "StoreError" && error.operation,
+            "write to the journal of the run \"b#0\""
+          )
           assert.deepStrictEqual(yield* kept, [["m/0", "x"], [], ["m/0", "x"], ["m/0", "x"]])
           yield* append(fences[1]!, "m/1")
         })

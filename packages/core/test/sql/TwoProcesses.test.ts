@@ -86,7 +86,7 @@ describe("two stores on one file", () => {
       other.close()
       yield* first(append(fence, "m/1"))
 
-      assert.deepStrictEqual([busy._tag, busy.operation], ["StoreError", "append"])
+      assert.deepStrictEqual([busy._tag, busy.operation], ["StoreError", "write to the journal of the run \"t#0\""])
       assert.deepStrictEqual(keys(read), [])
       assert.deepStrictEqual(
         keys(yield* first(Effect.flatMap(RunStore.RunStore, (store) => store.load("t#0")))),
