@@ -1,5 +1,5 @@
 /**
- * An agent that applications run with a text.
+ * An agent that applications run with a text, and files.
  *
  * @since 0.1.0
  */
@@ -7,7 +7,9 @@ import * as Effect from "effect/Effect"
 import type { BoundSpec } from "../delegation/BoundSpec.ts"
 import * as Runs from "../delegation/Runs.ts"
 import * as Standing from "../delegation/Standing.ts"
+import * as AcceptInput from "../run/AcceptInput.ts"
 import * as RunFailure from "../run/RunFailure.ts"
+import type { AgentInput } from "../values/AgentInput.ts"
 import type { RunError } from "../values/RunError.ts"
 import type { RunResult, RunStatus } from "../values/RunResult.ts"
 
@@ -23,7 +25,7 @@ import type { RunResult, RunStatus } from "../values/RunResult.ts"
  * @category models
  * @since 0.1.0
  */
-export interface Agent<out O> extends Runs.Runs<string, RunResult<O>, O> {}
+export interface Agent<out O> extends Runs.Runs<AgentInput, RunResult<O>, O> {}
 
 /**
  * The face of a compiled agent.
@@ -32,12 +34,12 @@ export interface Agent<out O> extends Runs.Runs<string, RunResult<O>, O> {}
  * @since 0.1.0
  */
 export const make = <O>(spec: BoundSpec): Agent<O> =>
-  Runs.make<string, RunResult<O>, O>(
+  Runs.make<AgentInput, RunResult<O>, O>(
     spec,
     (input) =>
-      Effect.flatMap(RunFailure.textOnly("input", input), () => {
-        const prompt = spec.prompt(input, "")
-        return RunFailure.runInput({ json: JSON.stringify(prompt), prompt })
+      Effect.flatMap(AcceptInput.accept(spec.agent.client, spec.files, input), ({ files, text }) => {
+        const prompt = spec.prompt(text, "")
+        return RunFailure.runInput({ json: JSON.stringify(prompt), prompt, ...(files.length === 0 ? {} : { files }) })
       }),
     (ended) => result<O>(spec, ended)
   )

@@ -23,6 +23,7 @@ import type { AgentDefinitionError } from "../values/AgentDefinitionError.ts"
 import type { Budget } from "../values/Budget.ts"
 import type { ChildFailurePolicy } from "../values/ChildFailure.ts"
 import type { DelegationConfig } from "../values/DelegationConfig.ts"
+import type { FileLimits } from "../values/FileLimits.ts"
 import type { ModelError } from "../values/ModelError.ts"
 import type { ModelSettings } from "../values/ModelRequest.ts"
 import * as Agent from "./Agent.ts"
@@ -160,6 +161,14 @@ export class AgentBuilder<out O, out R = never> extends Pipeable.Class {
    */
   withChildFailure(policy: ChildFailurePolicy): AgentBuilder<O, R> {
     return new AgentBuilder(AgentSpec.update(this.spec, { childFailure: { ...this.spec.childFailure, ...policy } }))
+  }
+
+  /**
+   * Sets how many files an input may have and how large they may be, bound by
+   * bound. Default: 20 files, 10 MiB a file, 20 MiB in all.
+   */
+  withFileLimits(limits: FileLimits): AgentBuilder<O, R> {
+    return new AgentBuilder(AgentSpec.update(this.spec, { files: { ...this.spec.files, ...limits } }))
   }
 
   /** Replaces the answer: a value of this schema instead of text. */

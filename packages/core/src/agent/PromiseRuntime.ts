@@ -14,6 +14,7 @@ import * as Stream from "effect/Stream"
 import type { JsonAgent } from "../delegation/BoundAgent.ts"
 import type { Mandate } from "../service/Mandate.ts"
 import type { ModelRegistry } from "../service/ModelRegistry.ts"
+import type { AgentInput } from "../values/AgentInput.ts"
 import type { RunResult, TaskOutcome } from "../values/RunResult.ts"
 import type { AgentBuilder } from "./AgentBuilder.ts"
 import * as PromiseRuns from "./PromiseRuns.ts"
@@ -53,7 +54,7 @@ export interface PromiseRuntime<in R> extends AsyncDisposable {
  * @category models
  * @since 0.1.0
  */
-export interface PromiseAgent<out O> extends PromiseRuns.PromiseRuns<string, RunResult<O>, O> {}
+export interface PromiseAgent<out O> extends PromiseRuns.PromiseRuns<AgentInput, RunResult<O>, O> {}
 
 /**
  * A bound subagent whose verbs return promises.

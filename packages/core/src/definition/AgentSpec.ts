@@ -12,6 +12,7 @@ import type { Budget } from "../values/Budget.ts"
 import type { CachePolicy } from "../values/CachePolicy.ts"
 import type { ChildFailurePolicy } from "../values/ChildFailure.ts"
 import type { DelegationConfig } from "../values/DelegationConfig.ts"
+import type { FileLimits } from "../values/FileLimits.ts"
 import type { ModelError } from "../values/ModelError.ts"
 import type { ModelSettings } from "../values/ModelRequest.ts"
 import { defaultMaxSteps } from "../values/RunLimits.ts"
@@ -63,6 +64,7 @@ export interface PostureOptions {
  *   absent for none
  * - `postures`: which postures the agent may delegate to; absent for none
  * - `cache`: how results are cached; absent for not at all
+ * - `files`: bounds on the files of an input, over the defaults
  * - `breakpoints`: what a run stops before
  * - `retry`: absent for the default schedule
  * - `maxRetryAfter`: the longest wait that a provider may ask for before a
@@ -81,6 +83,7 @@ export interface AgentSpec {
   readonly input: AnyCodec
   readonly report: AnyCodec | undefined
   readonly inputText: ((input: any) => string) | undefined
+  readonly files: FileLimits
   readonly tools: ReadonlyArray<ToolSource>
   readonly catalogTools: ReadonlyArray<string> | undefined
   readonly postures: PostureOptions | undefined
@@ -124,6 +127,7 @@ export const make = (
     input: base.input ?? (base.role === "text" ? TaskRequest : Schema.String),
     report: base.report,
     inputText: undefined,
+    files: {},
     tools: [],
     catalogTools: undefined,
     postures: undefined,
@@ -237,8 +241,10 @@ export const withModel = (self: AgentSpec, modelId: string | undefined, settings
 
 // Freezes the parts that are plain data; schemas, tools, schedules and effects look after themselves.
 const freeze = (spec: AgentSpec): AgentSpec => {
-  const { breakpoints, budget, childFailure, delegation, settings, subagents, tools } = spec
-  for (const part of [breakpoints, budget, childFailure, delegation, settings, subagents, tools]) Object.freeze(part)
+  const { breakpoints, budget, childFailure, delegation, files, settings, subagents, tools } = spec
+  for (const part of [breakpoints, budget, childFailure, delegation, files, settings, subagents, tools]) {
+    Object.freeze(part)
+  }
   return Object.freeze(spec)
 }
 

@@ -20,6 +20,7 @@ import { ResultCache } from "../service/ResultCache.ts"
 import { ToolCatalog } from "../service/ToolCatalog.ts"
 import { AgentDefinitionError, type DefinitionProblem } from "../values/AgentDefinitionError.ts"
 import * as DelegationConfig from "../values/DelegationConfig.ts"
+import * as FileLimits from "../values/FileLimits.ts"
 import type * as JsonCodec from "../values/JsonCodec.ts"
 import * as RetryAfter from "../values/RetryAfter.ts"
 import * as RunLimits from "../values/RunLimits.ts"
@@ -166,6 +167,7 @@ const bindOne: (
     description: spec.description,
     input,
     prompt: (value, json) => prompt(spec, value, json).toWellFormed(),
+    files: FileLimits.resolve(spec.files),
     report: answerCodec,
     childFailure: spec.childFailure,
     subagents,

@@ -10,6 +10,7 @@ import type { ChildRun } from "../values/ChildRun.ts"
 import * as Ids from "../values/Ids.ts"
 import * as Json from "../values/Json.ts"
 import type { RunError } from "../values/RunError.ts"
+import type { RunInput } from "../values/RunInput.ts"
 import { childFailure, type Settled } from "../values/RunOutcome.ts"
 import type { Completed, Refused, TaskOutcome } from "../values/RunResult.ts"
 import * as Usage from "../values/Usage.ts"
@@ -134,7 +135,7 @@ const invalidInput = (issues: ReadonlyArray<string>): Effect.Effect<never, RunEr
 const encode = (
   spec: BoundSpec,
   input: unknown
-): Effect.Effect<{ readonly json: string; readonly prompt: string }, RunError> =>
+): Effect.Effect<RunInput, RunError> =>
   Effect.provideContext(
     Effect.matchEffect(
       Effect.flatMap(spec.input.encode(input), (encoded) =>
@@ -144,7 +145,7 @@ const encode = (
         onSuccess: ({ json, value }) => RunFailure.runInput({ json, prompt: spec.prompt(value, json) }),
         onFailure: invalidInput
       }
-    ) as Effect.Effect<{ readonly json: string; readonly prompt: string }, RunError>,
+    ) as Effect.Effect<RunInput, RunError>,
     spec.agent.context
   )
 

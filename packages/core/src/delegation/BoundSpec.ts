@@ -8,6 +8,7 @@ import type { Runnable } from "../run/Runnable.ts"
 import type { Mandate } from "../service/Mandate.ts"
 import type { ChildFailurePolicy } from "../values/ChildFailure.ts"
 import type { DelegateError } from "../values/DelegateError.ts"
+import type { FileLimits } from "../values/FileLimits.ts"
 import type { Json } from "../values/Json.ts"
 import type { JsonCodec } from "../values/JsonCodec.ts"
 import type { Posture } from "../values/Posture.ts"
@@ -20,6 +21,7 @@ import type { TypedCache } from "./TypedCache.ts"
  *
  * - `input`, `prompt`: the codec of the input, and how it becomes the first
  *   message
+ * - `files`: bounds on the files of an input
  * - `report`: the codec of a typed answer; absent for text
  * - `ownMaxDepth`: the depth the definition sets itself, if it does
  * - `behaviour`: a digest of what it does, as far as that is data
@@ -35,6 +37,7 @@ export interface BoundSpec extends Runnable {
   readonly description: string
   readonly input: JsonCodec<unknown>
   readonly prompt: (input: unknown, json: string) => string
+  readonly files: Required<FileLimits>
   readonly report: JsonCodec<unknown> | undefined
   readonly childFailure: ChildFailurePolicy
   readonly ownMaxDepth: number | undefined

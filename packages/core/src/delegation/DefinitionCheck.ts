@@ -12,6 +12,7 @@ import type { DefinitionProblem } from "../values/AgentDefinitionError.ts"
 import * as Budget from "../values/Budget.ts"
 import * as CachePolicy from "../values/CachePolicy.ts"
 import * as DelegationConfig from "../values/DelegationConfig.ts"
+import * as FileLimits from "../values/FileLimits.ts"
 import { AgentId } from "../values/Ids.ts"
 import * as RetryAfter from "../values/RetryAfter.ts"
 import * as Text from "../values/Text.ts"
@@ -84,6 +85,7 @@ const settings = (spec: AgentSpec): ReadonlyArray<Found> => [
     kind: "InvalidSetting" as const,
     message: `the cache policy: ${message}`
   })),
+  ...FileLimits.problems(spec.files).map((message) => ({ kind: "InvalidBound" as const, message })),
   ...RetryAfter.problems(spec.maxRetryAfter).map((message) => ({ kind: "InvalidSetting" as const, message })),
   ...(Number.isSafeInteger(spec.maxSteps) && spec.maxSteps > 0 ? [] : [{
     kind: "InvalidSetting" as const,

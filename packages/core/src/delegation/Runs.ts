@@ -31,6 +31,7 @@ import type * as Ids from "../values/Ids.ts"
 import type { RunConfig } from "../values/RunConfig.ts"
 import type { RunError } from "../values/RunError.ts"
 import type { RunEvent } from "../values/RunEvent.ts"
+import type { RunInput } from "../values/RunInput.ts"
 import type { CurrentStatus, RunFinished, RunResult, SettledRun } from "../values/RunResult.ts"
 import type { BoundSpec } from "./BoundSpec.ts"
 import * as CheckAnswer from "./CheckAnswer.ts"
@@ -146,7 +147,7 @@ export type Reuse<in I, in out A> = (
  */
 export const make = <I, A, O>(
   spec: BoundSpec,
-  encode: (input: I) => Effect.Effect<{ readonly json: string; readonly prompt: string }, RunError>,
+  encode: (input: I) => Effect.Effect<RunInput, RunError>,
   result: (ended: Ended) => Effect.Effect<A, RunError>,
   reuse?: Reuse<I, A>
 ): Runs<I, A, O> => {

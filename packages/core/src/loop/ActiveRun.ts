@@ -5,13 +5,15 @@
  */
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { type Fence, type NewRun, rowFormat, type RunRow } from "../service/RunRow.ts"
+import { type Fence, type NewRun, type Record, rowFormat, type RunRow } from "../service/RunRow.ts"
 import { ResolvedBudget } from "../values/Budget.ts"
 import { ParentCall } from "../values/ChildRun.ts"
 import { AgentId, childThreadId, isChildThread, lineOf, RunId, ThreadId } from "../values/Ids.ts"
+import { type Message, userInput } from "../values/Message.ts"
 import { RunBinding } from "../values/RunBinding.ts"
 import type { Origin } from "../values/RunEvent.ts"
 import { RunLimits } from "../values/RunLimits.ts"
+import { contextKey, filesKey, type StartRecords } from "../values/RunRecord.ts"
 import * as SchemaIssues from "../values/SchemaIssues.ts"
 import * as Usage from "../values/Usage.ts"
 
@@ -45,12 +47,15 @@ const Fields = Schema.Struct({
  * **Details**
  *
  * `limits` and `budget` were fixed when the run started. `spent` is the usage
- * of failed attempts in former drives.
+ * of failed attempts in former drives. `files` and `context` are not of the
+ * row: they are the run's first records.
  *
  * @category models
  * @since 0.1.0
  */
-export type ActiveRun = typeof Fields.Type
+export interface ActiveRun extends FromRow, StartRecords {}
+
+type FromRow = typeof Fields.Type
 
 /**
  * A run that is about to start. A root's run id is given by the store.
@@ -85,8 +90,14 @@ export const toRow = (run: StartingRun, startedAt: number): NewRun => ({
   input: run.input,
   prompt: run.prompt,
   ephemeral: run.ephemeral,
-  startedAt
+  startedAt,
+  ...(run.files === undefined && run.context === undefined ? {} : { records: startRecords(run) })
 })
+
+const startRecords = ({ context, files }: StartRecords): ReadonlyArray<Record> => [
+  ...(files === undefined ? [] : [{ key: filesKey, json: JSON.stringify(files) }]),
+  ...(context === undefined ? [] : [{ key: contextKey, json: JSON.stringify(context) }])
+]
 
 /**
  * A run that has just started.
@@ -133,6 +144,14 @@ const isPlaced = ({ call, parentRunId, rootThreadId, threadId }: ActiveRun): boo
     : threadId === childThreadId(parentRunId, call.key))
 
 const decode = Schema.decodeUnknownResult(Fields, { errors: "all" })
+
+/**
+ * The message that the run begins with, as its models see it.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const userMessage = ({ files = [], prompt }: ActiveRun): Message => userInput(prompt, files)
 
 /**
  * What a writer of this run holds.

@@ -17,13 +17,24 @@
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import type * as Types from "effect/Types"
 import type { Mandate } from "../service/Mandate.ts"
 import type { ClosedRun, Events, Fence, Record, Settlement, Stopped } from "../service/RunRow.ts"
 import type { Fenced, StoreError } from "../service/RunStore.ts"
 import { Answer } from "../values/Answer.ts"
 import * as Ids from "../values/Ids.ts"
 import type { DurableEvent, LiveEvent, NewEvent, Origin } from "../values/RunEvent.ts"
-import { InterruptRecord, ResultRecord, stepKey, StepRecord, ValueRecord } from "../values/RunRecord.ts"
+import {
+  contextKey,
+  filesKey,
+  FilesRecord,
+  InterruptRecord,
+  ResultRecord,
+  type StartRecords,
+  stepKey,
+  StepRecord,
+  ValueRecord
+} from "../values/RunRecord.ts"
 import * as SchemaIssues from "../values/SchemaIssues.ts"
 import * as Usage from "../values/Usage.ts"
 
@@ -32,6 +43,7 @@ import * as Usage from "../values/Usage.ts"
  *
  * **Details**
  *
+ * - `start`: what the run was started with, beside its row
  * - `steps`, `results`: by their whole key, model responses and results of
  *   calls
  * - `requests`, `answers`: by the id of their interrupt, what calls wait or
@@ -42,6 +54,7 @@ import * as Usage from "../values/Usage.ts"
  * @since 0.1.0
  */
 export interface Records {
+  readonly start: StartRecords
   readonly steps: Map<string, StepRecord>
   readonly results: Map<string, ResultRecord>
   readonly requests: Map<Ids.InterruptId, InterruptRecord>
@@ -129,6 +142,7 @@ export const make = (runtime: Mandate["Service"], origin: Origin, fence: Fence, 
  * @since 0.1.0
  */
 export const empty = (): Records => ({
+  start: {},
   steps: new Map(),
   results: new Map(),
   requests: new Map(),
@@ -151,8 +165,14 @@ export const empty = (): Records => ({
  */
 export const decode = (stored: ReadonlyArray<Record>): Result.Result<Records, string> => {
   const records = empty()
+  const start: Types.Mutable<StartRecords> = {}
   let last = -1
   for (const { json, key } of stored) {
+    const read = decodeStart(start, key, json)
+    if (read !== undefined) {
+      if (Result.isFailure(read)) return Result.fail(`record ${key}: ${SchemaIssues.lines(read.failure).join("; ")}`)
+      continue
+    }
     const decoded = decodeInto(records, key, json)
     if (Result.isFailure(decoded)) return Result.fail(`record ${key}: ${decoded.failure}`)
     const step = stepOf(key)
@@ -162,7 +182,23 @@ export const decode = (stored: ReadonlyArray<Record>): Result.Result<Records, st
   for (let step = 0; step <= last; step++) {
     if (!records.steps.has(stepKey(step))) return Result.fail(`record ${stepKey(step)}: it is missing`)
   }
-  return Result.succeed(records)
+  return Result.succeed({ ...records, start })
+}
+
+// Nothing for a record of another kind.
+const decodeStart = (
+  start: Types.Mutable<StartRecords>,
+  key: string,
+  json: string
+): Result.Result<unknown, Schema.SchemaError> | undefined => {
+  switch (key) {
+    case filesKey:
+      return Result.map(decodeFiles(json), (files) => start.files = files)
+    case contextKey:
+      return Result.map(decodeContext(json), (context) => start.context = context)
+    default:
+      return undefined
+  }
 }
 
 /**
@@ -199,6 +235,8 @@ const withStoredUsage = (event: NewEvent): object => {
 export const numbered = (events: ReadonlyArray<NewEvent>, sequence: number): ReadonlyArray<DurableEvent> =>
   events.map((event, index) => ({ ...event, sequence: sequence + index }) as DurableEvent)
 
+const decodeFiles = Schema.decodeUnknownResult(Schema.fromJsonString(FilesRecord))
+const decodeContext = Schema.decodeUnknownResult(Schema.fromJsonString(Schema.Json))
 const decodeStep = Schema.decodeUnknownResult(Schema.fromJsonString(StepRecord))
 const decodeResult = Schema.decodeUnknownResult(Schema.fromJsonString(ResultRecord))
 const decodeRequest = Schema.decodeUnknownResult(Schema.fromJsonString(InterruptRecord))

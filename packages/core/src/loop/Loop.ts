@@ -49,7 +49,7 @@ import * as Transcript from "./Transcript.ts"
  */
 export const drive = (self: Drive, earlier: ReadonlyArray<Message>): Effect.Effect<DriveEnd, Fenced | StoreError> => {
   const { agentId, runId, spent } = self.run
-  const transcript = Transcript.make(earlier, self.run.prompt, spent)
+  const transcript = Transcript.make(earlier, ActiveRun.userMessage(self.run), spent)
   return steps(self, transcript).pipe(
     // Where nobody has interrupted the drive, an interruption is what code below it made of a failure of its own.
     Effect.catchCauseIf((cause) => Cause.hasDies(cause) || Cause.hasInterrupts(cause), (cause) =>

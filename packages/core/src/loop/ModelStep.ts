@@ -15,6 +15,7 @@
  * @since 0.1.0
  */
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import type { Fenced, StoreError } from "../service/RunStore.ts"
@@ -126,7 +127,7 @@ export const run = Effect.fnUntraced(function*(
   if ("_tag" in answered.success) return yield* Effect.fail(answered.success)
   const response = answered.success
   const used = Usage.fromModel(response.usage, {
-    request: () => Utf8.byteLength(JSON.stringify([request.messages, request.tools])),
+    request: () => Utf8.byteLength(JSON.stringify([request.messages, request.tools], withoutContent)),
     response: () => Utf8.byteLength(JSON.stringify(response.parts))
   })
   drive.meter?.addTokens(used)
@@ -160,6 +161,11 @@ const requestOf = (
   settings: agent.settings
 })
 
+// A file costs tokens by what it shows, not by its bytes, which would use up any budget.
+const withoutContent = (_: string, value: unknown): unknown =>
+  Predicate.hasProperty(value, "base64") && Predicate.hasProperty(value, "type") && value.type === "base64"
+    ? ""
+    : value
 const callOf = ({ agent, run }: Drive, step: number, attempt: number): ModelCall => ({
   agentId: run.agentId,
   agentPath: run.agentPath,

@@ -32,7 +32,8 @@ export const decode = ({ records, row }: LoadedRun): Result.Result<OpenRun, Corr
   Result.mapError(
     Result.gen(function*() {
       yield* isState(row.state) ? Result.void : Result.fail(noState)
-      return { run: yield* ActiveRun.fromRow(row), records: yield* Journal.decode(records) }
+      const journal = yield* Journal.decode(records)
+      return { run: { ...yield* ActiveRun.fromRow(row), ...journal.start }, records: journal }
     }),
     (detail) => CorruptRow.of(row, detail)
   )

@@ -5,8 +5,8 @@
  *
  * Invariants, on which replay rests:
  *
- * 1. A transcript is a pure function of the run's prompt, the thread's earlier
- *    messages and the run's records. It asks no model, schema or clock.
+ * 1. A transcript is a pure function of the run's user message, the thread's
+ *    earlier messages and the run's records. It asks no model, schema or clock.
  * 2. Every tool call of every assistant message has exactly one result, in
  *    call order, in the message right after it.
  * 3. Records are added in the order of their steps.
@@ -48,13 +48,13 @@ export interface Transcript {
  *
  * **Details**
  *
- * `spent` is the usage of failed attempts in former drives: no record has it.
+ * `first` is the run's user message. `spent` is the usage of failed attempts in former drives: no record has it.
  *
  * @category constructors
  * @since 0.1.0
  */
-export const make = (earlier: ReadonlyArray<Message>, prompt: string, spent: Usage.Usage): Transcript => ({
-  messages: [...earlier, userText(prompt)],
+export const make = (earlier: ReadonlyArray<Message>, first: Message, spent: Usage.Usage): Transcript => ({
+  messages: [...earlier, first],
   base: earlier.length,
   step: 0,
   own: spent,

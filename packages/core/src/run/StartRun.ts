@@ -17,6 +17,7 @@ import * as Ids from "../values/Ids.ts"
 import type { RunBinding } from "../values/RunBinding.ts"
 import type { RunConfig } from "../values/RunConfig.ts"
 import type { RunError } from "../values/RunError.ts"
+import type { RunInput } from "../values/RunInput.ts"
 import * as Usage from "../values/Usage.ts"
 import * as Earlier from "./Earlier.ts"
 import * as LetGo from "./LetGo.ts"
@@ -55,9 +56,7 @@ export interface Place {
  *
  * **Details**
  *
- * `input` is the canonical JSON of the encoded input, `prompt` the text of the
- * run's user message. Fails when the thread has an open run, and then changes
- * nothing.
+ * Fails when the thread has an open run, and then changes nothing.
  *
  * @category running
  * @since 0.1.0
@@ -66,7 +65,7 @@ export const start = Effect.fnUntraced(function*(
   runtime: Mandate["Service"],
   runnable: Runnable,
   threadId: Ids.ThreadId,
-  input: { readonly json: string; readonly prompt: string },
+  input: RunInput,
   config: RunConfig | undefined,
   streaming: boolean,
   place: Place = {}
@@ -122,7 +121,7 @@ export const start = Effect.fnUntraced(function*(
 export const root = (
   { agent, limits, maxDepth, shape }: Runnable,
   threadId: Ids.ThreadId,
-  input: { readonly json: string; readonly prompt: string },
+  input: RunInput,
   { binding, depth = 0 }: Place
 ): ActiveRun.StartingRun => ({
   tenant: "",
@@ -140,6 +139,7 @@ export const root = (
   budget: {},
   input: input.json,
   prompt: input.prompt,
+  ...(input.files === undefined ? {} : { files: input.files }),
   ephemeral: true
 })
 

@@ -5,6 +5,7 @@
  */
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import * as ActiveRun from "../loop/ActiveRun.ts"
 import * as Interrupts from "../loop/Interrupts.ts"
 import type * as Journal from "../loop/Journal.ts"
 import type * as OpenRun from "../loop/OpenRun.ts"
@@ -71,7 +72,7 @@ export const messages = (row: RunRow): Decoded<ReadonlyArray<Message>> =>
  * @since 0.1.0
  */
 export const transcript = ({ records, run }: OpenRun.OpenRun, notRun: string): Transcript.Transcript => {
-  const self = Transcript.make([], run.prompt, run.spent)
+  const self = Transcript.make([], ActiveRun.userMessage(run), run.spent)
   Transcript.addAll(self, {
     step: (step) => {
       const record = records.steps.get(stepKey(step))

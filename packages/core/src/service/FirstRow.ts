@@ -13,7 +13,7 @@ import type { NewRun, RunRow } from "./RunRow.ts"
  * @category constructors
  * @since 0.1.0
  */
-export const make = (run: NewRun, number: number): RunRow => ({
+export const make = ({ records: _, ...run }: NewRun, number: number): RunRow => ({
   ...run,
   runId: Ids.runId(run.threadId, number),
   state: "Running",

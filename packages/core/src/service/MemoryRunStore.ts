@@ -51,7 +51,7 @@ export const make = (): RunStore["Service"] => {
           return { _tag: "Occupied" as const, run: last.row, held: isHeld(thread, lease.now) }
         }
         const row = FirstRow.make(run, nextNumber(thread))
-        tables.insert(row)
+        tables.insert(row, run.records)
         return {
           _tag: "Started" as const,
           runId: row.runId,
@@ -66,7 +66,7 @@ export const make = (): RunStore["Service"] => {
         const row = FirstRow.make(run, 0)
         const created = tables.find(row.runId) === undefined
         if (created) {
-          tables.insert(row)
+          tables.insert(row, run.records)
           parentRun.children.push(row.runId)
         }
         const child = tables.get(row.runId)

@@ -5,7 +5,16 @@
  * @since 0.1.0
  */
 import * as RunRecord from "../values/RunRecord.ts"
-import type { Events, LeaseRequest, ListedThread, LoadedRun, RunRow, Settlement, ThreadQuery } from "./RunRow.ts"
+import type {
+  Events,
+  LeaseRequest,
+  ListedThread,
+  LoadedRun,
+  NewRun,
+  RunRow,
+  Settlement,
+  ThreadQuery
+} from "./RunRow.ts"
 
 /**
  * A run: its row, its records, its events, and the runs below it in the order
@@ -94,9 +103,10 @@ export class MemoryTables {
     return this.#runs.get(runId) as Run
   }
 
-  /** Adds a run to its thread. */
-  insert(row: RunRow): void {
-    this.#runs.set(row.runId, { row, records: new Map(), events: [], children: [] })
+  /** Adds a run to its thread, with its first records. */
+  insert(row: RunRow, records: NewRun["records"] = []): void {
+    const kept = new Map(records.map(({ json, key }) => [key, json]))
+    this.#runs.set(row.runId, { row, records: kept, events: [], children: [] })
     this.thread(row.threadId).runs.push(row.runId)
   }
 

@@ -5,6 +5,7 @@
  */
 import type * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
+import type { FilePart } from "../values/ContentPart.ts"
 import type { JsonSchemaObject } from "../values/JsonCodec.ts"
 import type { ModelError } from "../values/ModelError.ts"
 import type { ModelCall, ModelRequest } from "../values/ModelRequest.ts"
@@ -43,6 +44,13 @@ export interface ModelClient {
    * Nothing where it can. Asked when an agent is bound: a reason is a problem of its definition. Absent: takes all.
    */
   readonly refusesSchema?: (schema: JsonSchemaObject) => string | undefined
+
+  /**
+   * Why the model cannot be sent a file of an input, in words that follow "the model". Nothing where it can, or where
+   * that is not known: its provider then decides. Asked before a run starts: a reason is an `InvalidInput` of it.
+   * Absent: not known of any file.
+   */
+  readonly refusesFile?: (file: FilePart) => Effect.Effect<string | undefined>
 
   /** Asks for a whole response. */
   readonly generate: (request: ModelRequest, call: ModelCall) => Effect.Effect<ModelResponse, ModelError>

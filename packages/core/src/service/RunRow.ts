@@ -72,14 +72,16 @@ export interface RunRow {
 
 /**
  * A row to insert. It starts `Running`; a root's run id is given by the store.
+ * `records` are the first of its journal; absent for none.
  *
  * @category models
  * @since 0.1.0
  */
-export type NewRun = Omit<
-  RunRow,
-  "runId" | "stoppedAt" | "state" | "outcome" | "usage" | "messages" | "activeMillis"
->
+export interface NewRun
+  extends Omit<RunRow, "runId" | "stoppedAt" | "state" | "outcome" | "usage" | "messages" | "activeMillis">
+{
+  readonly records?: ReadonlyArray<Record>
+}
 
 /**
  * A record of a run's journal.

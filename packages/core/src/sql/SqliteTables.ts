@@ -117,6 +117,7 @@ export class SqliteTables {
       run.startedAt
     )
     const id = Number(lastInsertRowid)
+    for (const { json, key } of run.records ?? []) this.sql.insertRecord(id, key, json)
     const sequence = parent?.sequence ?? this.sql.sequence(root)?.sequence ?? 0
     const place: Place = { id, thread, root, state: "Running", ephemeral, firstEvent, epoch, sequence }
     this.#remember(runId, place)

@@ -176,6 +176,18 @@ export type Message = Named<typeof Message.Type>
 export const userText = (text: string): Message => ({ role: "user", content: [{ type: "text", text }] })
 
 /**
+ * A user message with a text and files after it. An empty text is left out
+ * where there are files.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const userInput = (text: string, files: ReadonlyArray<FilePart>): Message =>
+  files.length === 0
+    ? userText(text)
+    : { role: "user", content: [...(text === "" ? [] : [{ type: "text" as const, text }]), ...files] }
+
+/**
  * Tool calls of a message that the loop has to answer, in order: all but those
  * that the provider runs itself.
  *

@@ -125,7 +125,9 @@ const describe = (reason: RunErrorReason): string => {
     case "InvalidAnswer":
       return `The answer to "${reason.id}" is not valid: ${reason.issues.join("; ")}`
     case "InvalidInput":
-      return `The ${reason.field} ${reason.field === "answers" ? "are" : "is"} not valid: ${reason.issues.join("; ")}`
+      return `The ${reason.field} ${plural.includes(reason.field) ? "are" : "is"} not valid: ${
+        reason.issues.join("; ")
+      }`
     case "AgentChanged":
       return `The run of the thread "${reason.threadId}" was started by another shape of the agent: ${
         reason.differences.join("; ")
@@ -156,6 +158,7 @@ const storeFailed = (
   const where = threadId === "" || operation.includes(threadId) ? "" : ` (thread "${threadId}")`
   return `The store could not ${operation}${where}${StoreCode.suffix(code)}`
 }
+const plural: ReadonlyArray<string> = ["answers", "files"]
 
 const unknownInterrupt = (
   { ids, pending, threadId }: Extract<RunErrorReason, { _tag: "UnknownInterrupt" }>

@@ -3,12 +3,13 @@
  *
  * @since 0.1.0
  */
+import type { FilePart } from "./ContentPart.ts"
 import * as Text from "./Text.ts"
 import * as Utf8 from "./Utf8.ts"
 
 /**
- * The input of a run: the canonical JSON of the encoded input, and the text of
- * the run's first message.
+ * The input of a run: the canonical JSON of the encoded input, and the text and
+ * the files of the run's first message. The JSON has no files.
  *
  * @category models
  * @since 0.1.0
@@ -16,6 +17,7 @@ import * as Utf8 from "./Utf8.ts"
 export interface RunInput {
   readonly json: string
   readonly prompt: string
+  readonly files?: ReadonlyArray<FilePart>
 }
 
 /**
@@ -28,15 +30,15 @@ export interface RunInput {
 export const maxBytes = 8 * 1024 * 1024
 
 /**
- * What is wrong with an input: its message shows nothing, or one of the two is
- * too large. Providers refuse a blank message, and with it every later request
+ * What is wrong with an input: its message shows nothing, neither text nor
+ * files, or its JSON or its text is too large. Providers refuse a blank message, and with it every later request
  * of its thread.
  *
  * @category getters
  * @since 0.1.0
  */
-export const problems = ({ json, prompt }: RunInput): ReadonlyArray<string> => {
-  if (Text.isBlank(prompt)) return ["Expected text that is not blank"]
+export const problems = ({ files = [], json, prompt }: RunInput): ReadonlyArray<string> => {
+  if (files.length === 0 && Text.isBlank(prompt)) return ["Expected text that is not blank"]
   const bytes = Math.max(sizeOf(json), sizeOf(prompt))
   return bytes > maxBytes ? [`it has ${bytes} bytes; at most ${maxBytes} are allowed`] : []
 }

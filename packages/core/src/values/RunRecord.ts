@@ -9,8 +9,10 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
+import { FilePart } from "./ContentPart.ts"
 import { AgentId, RunId, ThreadId } from "./Ids.ts"
 import { InterruptRequest } from "./Interrupt.ts"
+import type { Json } from "./Json.ts"
 import { ToolOutput } from "./Message.ts"
 import { ModelResponse } from "./ModelResponse.ts"
 import { Usage } from "./Usage.ts"
@@ -38,6 +40,43 @@ export const resultKey = (callKey: string): string => `t/${callKey}`
  * @since 0.1.0
  */
 export const refusedKey = (step: number): string => `r/${step}`
+
+/**
+ * Key of the files of the run's user message.
+ *
+ * @category constants
+ * @since 0.1.0
+ */
+export const filesKey = "files"
+
+/**
+ * Key of the run's encoded context.
+ *
+ * @category constants
+ * @since 0.1.0
+ */
+export const contextKey = "context"
+
+/**
+ * Schema for the record of the files of the run's user message.
+ *
+ * @category schemas
+ * @since 0.1.0
+ */
+export const FilesRecord = Schema.Array(FilePart)
+
+/**
+ * What a run was started with beside its row: the files of its user message,
+ * and its encoded context. Each is a record of its journal where it is there,
+ * inserted with the row.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface StartRecords {
+  readonly files?: typeof FilesRecord.Type
+  readonly context?: Json
+}
 
 /**
  * Schema for what the loop made of a response, decided once before it is

@@ -44,6 +44,23 @@ export const rules: ReadonlyArray<Rule> = [
     })
   },
   {
+    name: "keeps the records that a run starts with, as create does, and leaves them out of its row",
+    check: Effect.fnUntraced(function*(store) {
+      const records = [{ key: "files", json: "[1]" }, { key: "context", json: "{\"a\":\"\\u0000é漢\"}" }]
+      const parent = yield* Steps.open(store, "t", { records })
+      const row = childOf(parent, "0.0")
+      yield* store.create(parent, { ...row, records }, by("one"), [])
+      yield* Steps.append(store, parent, "m/0")
+
+      const [first, child] = [yield* store.load("t#0"), yield* store.load(`${row.threadId}#0`)]
+      yield* same("the row", first?.row, running(newRun("t")))
+      yield* same("the records", first?.records.slice(0, 2), records)
+      yield* same("the number of records", first?.records.length, 3)
+      yield* same("the row of the child", child?.row, running(row))
+      yield* same("the records of the child", child?.records, records)
+    })
+  },
+  {
     name: "gives the number of the first of its events, and calls for them with the id the run gets",
     check: Effect.fnUntraced(function*(store) {
       const opened = yield* store.open(
