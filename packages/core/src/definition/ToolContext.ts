@@ -88,9 +88,10 @@ export const idempotencyKey: Effect.Effect<string, never, ToolContext> = Effect.
  *
  * Without an answer this never returns: the handler's fiber ends, with its
  * finalizers, and nothing in it can catch that. When the run is resumed the
- * handler is entered again, and each `ask` gives its recorded answer, in the
- * order in which they are asked. An answer that does not decode is asked for
- * again.
+ * handler is entered again, and each `ask` gives the answer that was recorded
+ * for its text and answer schema; of equal questions of one call the first
+ * gets the first answer. A question that was not asked before is asked anew,
+ * and so is one whose answer does not decode.
  *
  * **Gotchas**
  *

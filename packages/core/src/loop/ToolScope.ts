@@ -7,10 +7,10 @@
  *
  * 1. The first signal decides how the call ends, whatever its handler does then.
  * 2. A question is recorded before its handler stops, and an `ask` finds its
- *    answer by the order in which the handler asks.
+ *    answer by the text and the answer schema of the question.
  * 3. A value of `once` is recorded before it is given back, and decoded from
- *    its JSON the first time too. Questions that were asked for it count, also
- *    when they are not asked again.
+ *    its JSON the first time too. Answers that were taken for it are taken,
+ *    also when its questions are not asked again.
  *
  * @since 0.1.0
  */
@@ -21,12 +21,11 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { ToolContext } from "../definition/ToolContext.ts"
 import type { Fenced, StoreError } from "../service/RunStore.ts"
-import * as Ids from "../values/Ids.ts"
-import type { InterruptRequest } from "../values/Interrupt.ts"
 import * as Json from "../values/Json.ts"
 import type { ValueRecord } from "../values/RunRecord.ts"
 import type { Drive, ToolCall } from "./Drive.ts"
 import * as Interrupts from "./Interrupts.ts"
+import * as Questions from "./Questions.ts"
 
 /**
  * Why a drive cannot write any more.
@@ -71,13 +70,8 @@ export const make = (
   progress: (value: Json.Json) => Effect.Effect<void>
 ): ToolScope => {
   const { journal, run } = drive
-  let asks = 0
+  const questions = Questions.make(journal.records, call.key)
   let openQuestion: string | undefined
-  const nextQuestion = () => Ids.interruptId(call.key, "question", asks++)
-  const replyTo = (id: Ids.InterruptId) => {
-    const answer = journal.records.answers.get(id)
-    return answer?._tag === "Reply" ? answer : undefined
-  }
   const scope: ToolScope = {
     fiber: undefined,
     signal: undefined,
@@ -95,29 +89,28 @@ export const make = (
       emit: progress,
       ask: Effect.fnUntraced(function*(question, { answer }) {
         const decode = Schema.decodeUnknownEffect(Schema.toCodecJson(answer))
-        let id = nextQuestion()
+        const request: Questions.Question = {
+          _tag: "Question",
+          tool: call.part.name,
+          question: question.toWellFormed(),
+          answerSchema: Tool.getJsonSchemaFromSchema(answer) as Json.Json
+        }
         // An answer was held to a JSON Schema, which says less than the schema itself.
         // What does not decode is asked again.
-        for (let given = replyTo(id); given !== undefined; given = replyTo(id)) {
+        for (const given of questions.answers(request)) {
           const decoded = yield* Effect.result(decode(given.value))
           if (Result.isSuccess(decoded)) return decoded.success
           yield* Effect.logWarning(
-            `The answer to ${id} of the run "${run.runId}" does not decode; it is asked for again`
+            `The answer to ${given.id} of the run "${run.runId}" does not decode; it is asked for again`
           )
-          id = nextQuestion()
         }
+        const id = questions.next()
         if (openQuestion !== undefined) {
           return yield* Effect.die(
             new Error(`The tool "${call.part.name}" asked ${id} while its question ${openQuestion} was open`)
           )
         }
         openQuestion = id
-        const request: InterruptRequest = {
-          _tag: "Question",
-          tool: call.part.name,
-          question: question.toWellFormed(),
-          answerSchema: Tool.getJsonSchemaFromSchema(answer) as Json.Json
-        }
         const asked = Interrupts.ask(drive, id, request)
         // What is asked waits, whatever becomes of the handler while that is written.
         return yield* Effect.uninterruptible(Effect.matchEffect(journal.append({ records: [asked], events: [] }), {
@@ -130,16 +123,17 @@ export const make = (
         const codec = Schema.toCodecJson(schema)
         const recorded = journal.records.values.get(key)
         if (recorded !== undefined) {
-          // Questions that it asked are passed over: those after it keep their numbers.
-          asks = Math.max(asks, recorded.nextQuestion ?? 0)
+          // Answers that were taken for it are no other question's.
+          questions.skip(recorded.questions ?? Array.from({ length: recorded.nextQuestion ?? 0 }, (_, n) => n))
           return yield* Effect.orDie(Schema.decodeUnknownEffect(codec)(recorded.value))
         }
-        const before = asks
+        const before = new Set(questions.taken())
         const encoded = yield* Effect.flatMap(effect, (value) => Effect.orDie(Schema.encodeUnknownEffect(codec)(value)))
+        const asked = [...questions.taken()].filter((n) => !before.has(n))
         const given: ValueRecord = {
           value: encoded as Json.Json,
           activeMillis: drive.activeMillis(),
-          ...(asks === before ? {} : { nextQuestion: asks })
+          ...(asked.length === 0 ? {} : { questions: asked })
         }
         const { text } = Json.stringify(given)
         const stored = JSON.parse(text) as ValueRecord

@@ -195,7 +195,8 @@ export type InterruptRecord = typeof InterruptRecord.Type
  * Schema for the record of what was decided before a call ran, of what a
  * handler's `once` gave, or of why a model refused a request for good: the
  * value, the active time of the run so far in milliseconds, and for a `once`
- * that asked questions itself the number of the next one.
+ * that asked questions itself their numbers. Earlier records have
+ * `nextQuestion` in their place: the number of the first question after them.
  *
  * @category schemas
  * @since 0.1.0
@@ -203,7 +204,8 @@ export type InterruptRecord = typeof InterruptRecord.Type
 export const ValueRecord = Schema.Struct({
   value: Schema.Json,
   activeMillis: Schema.Finite,
-  nextQuestion: Schema.optionalKey(Schema.Natural)
+  nextQuestion: Schema.optionalKey(Schema.Natural),
+  questions: Schema.optionalKey(Schema.Array(Schema.Natural))
 })
 
 /**
