@@ -231,6 +231,6 @@ describe("F11 Whatever a handler asks each time it is entered", () => {
         assert.strictEqual(status._tag, "Completed")
         for (const [question, answer] of taken) assert.strictEqual(answer, `to ${question}`)
       }),
-    { fastCheck: { numRuns: 40 } }
+    { arbitrary: { runs: 40 } }
   )
 })
