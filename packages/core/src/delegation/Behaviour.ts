@@ -22,10 +22,11 @@ export const of = (spec: AgentSpec, compiled: {
   readonly agent: CompiledAgent
   readonly input: JsonCodec<unknown>
   readonly report: JsonCodec<unknown> | undefined
+  readonly reportForm: string | undefined
   readonly shape: string
   readonly subagents: ReadonlyArray<{ readonly behaviour: string }>
 }): string => {
-  const { agent, input, report, shape, subagents } = compiled
+  const { agent, input, report, reportForm, shape, subagents } = compiled
   const { maxTokens = null, maxToolCalls = null, timeout } = spec.budget
   return CacheKey.behaviour({
     id: spec.id,
@@ -36,7 +37,7 @@ export const of = (spec: AgentSpec, compiled: {
     settings: spec.settings as Json,
     input: input.modelSchema,
     // A model that gives structured answers is shown it beside what is offered.
-    report: report?.modelSchema ?? null,
+    report: [report?.modelSchema ?? null, reportForm ?? null],
     offered: agent.offered as unknown as Json,
     shape,
     delegation: spec.delegation as Json,

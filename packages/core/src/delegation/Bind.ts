@@ -22,6 +22,7 @@ import { AgentDefinitionError, type DefinitionProblem } from "../values/AgentDef
 import * as DelegationConfig from "../values/DelegationConfig.ts"
 import * as FileLimits from "../values/FileLimits.ts"
 import type * as JsonCodec from "../values/JsonCodec.ts"
+import * as ReportForm from "../values/ReportForm.ts"
 import * as RetryAfter from "../values/RetryAfter.ts"
 import * as RunLimits from "../values/RunLimits.ts"
 import * as Behaviour from "./Behaviour.ts"
@@ -160,7 +161,8 @@ const bindOne: (
     report: answerCodec,
     subagents: subagents.map(({ agent, input, shape }) => ({ id: agent.id, input, shape }))
   })
-  const behaviour = Behaviour.of(spec, { agent, input, report: answerCodec, shape: shape.text, subagents })
+  const reportForm = spec.report === undefined ? undefined : ReportForm.of(spec.report)
+  const behaviour = Behaviour.of(spec, { agent, input, report: answerCodec, reportForm, shape: shape.text, subagents })
   const bound: BoundSpec = {
     runtime: Context.get(family.context, Mandate),
     role: spec.role,
@@ -169,6 +171,7 @@ const bindOne: (
     prompt: (value, json) => prompt(spec, value, json).toWellFormed(),
     files: FileLimits.resolve(spec.files),
     report: answerCodec,
+    reportForm,
     childFailure: spec.childFailure,
     subagents,
     ownMaxDepth: spec.delegation.maxDepth,

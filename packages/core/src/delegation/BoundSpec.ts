@@ -23,6 +23,7 @@ import type { TypedCache } from "./TypedCache.ts"
  *   message
  * - `files`: bounds on the files of an input
  * - `report`: the codec of a typed answer; absent for text
+ * - `reportForm`: a digest of what the decoding of a report depends on
  * - `ownMaxDepth`: the depth the definition sets itself, if it does
  * - `behaviour`: a digest of what it does, as far as that is data
  * - `cache`: where its results are found again, if they are to be
@@ -39,6 +40,7 @@ export interface BoundSpec extends Runnable {
   readonly prompt: (input: unknown, json: string) => string
   readonly files: Required<FileLimits>
   readonly report: JsonCodec<unknown> | undefined
+  readonly reportForm: string | undefined
   readonly childFailure: ChildFailurePolicy
   readonly ownMaxDepth: number | undefined
   readonly subagents: ReadonlyArray<BoundSpec>

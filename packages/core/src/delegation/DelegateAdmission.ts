@@ -71,6 +71,7 @@ export const admit = Effect.fnUntraced(function*(
     context,
     allowedTools,
     tools,
+    report: bound.reportForm,
     surroundings,
     budget,
     tenant

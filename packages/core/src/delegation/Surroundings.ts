@@ -9,6 +9,7 @@ import type { PostureRegistry } from "../service/PostureRegistry.ts"
 import type { ToolCatalog } from "../service/ToolCatalog.ts"
 import type { Json } from "../values/Json.ts"
 import * as Posture from "../values/Posture.ts"
+import * as ReportForm from "../values/ReportForm.ts"
 import { type BoundSpec, family } from "./BoundSpec.ts"
 
 /**
@@ -58,7 +59,7 @@ export interface Surroundings {
 
 /**
  * What the results of whoever delegates to postures depend on: all of them by
- * name and version, and the names of all tools that they could get.
+ * name, version and registered report schema, and the names of all tools that they could get.
  *
  * @category getters
  * @since 0.1.0
@@ -68,9 +69,15 @@ export const ofPostures = (
   catalog: ToolCatalog["Service"]
 ): Effect.Effect<Surroundings> =>
   Effect.map(registry.list, (postures) => ({
-    postures: postures.map((posture) => [posture.name, versionOf(posture)]),
+    postures: postures.map((posture) => [posture.name, versionOf(posture), reportOf(registry, posture)]),
     tools: [...catalog.names()].sort()
   }))
+
+// The version of a posture that names its report schema holds the name alone.
+const reportOf = (registry: PostureRegistry["Service"], { report }: Posture.Posture): string | null => {
+  const schema = report === undefined || !("name" in report) ? undefined : registry.reportSchema(report.name)
+  return schema === undefined ? null : ReportForm.of(schema)
+}
 
 const versionOf = (posture: Posture.Posture): string => {
   const known = versions.get(posture) ?? Posture.version(posture)

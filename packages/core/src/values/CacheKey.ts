@@ -18,6 +18,8 @@ import * as Json from "./Json.ts"
  *   to in the catalog at this call. Their order does not matter, nor how often
  *   a name is there
  * - `context`: absent is not the same as `null`
+ * - `report`: a digest of the schema that the posture's report is decoded by.
+ *   Absent for a text
  * - `surroundings`: what else a posture's result depends on that may delegate.
  *   Absent for one that may not
  * - `budget`: the effective budget. Only the key of partial results holds it
@@ -33,6 +35,7 @@ export interface PostureCall {
   readonly context?: unknown
   readonly allowedTools: ReadonlyArray<string>
   readonly tools: ReadonlyArray<string>
+  readonly report?: string | undefined
   readonly surroundings?: Json.Json | undefined
   readonly budget: ResolvedBudget
   readonly tenant?: string | undefined
@@ -95,6 +98,7 @@ export const ofPosture = (call: PostureCall): Result.Result<PostureKeys, Canonic
       context,
       allowedTools: names(call.allowedTools),
       tools: names(call.tools),
+      report: call.report,
       surroundings: call.surroundings,
       tenant: call.tenant
     }

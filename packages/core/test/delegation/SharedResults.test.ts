@@ -36,9 +36,11 @@ describe("the result that equal calls share", () => {
       Postures.runtime([posture("scout", { report: "answer" })], { scout: slowly(report) }, {
         schemas: { answer: schema }
       })
+    // Nothing of a filter of one's own is data, so the calls are equal.
+    const only = (type: string) => Schema.Struct({ n: Schema.Json.check(Schema.makeFilter((n) => typeof n === type)) })
     return Effect.gen(function*() {
-      const old = yield* begun(Effect.provide(call, runtime(Schema.Struct({ n: Schema.String }), { n: "one" })))
-      const now = yield* begun(Effect.provide(call, runtime(Schema.Struct({ n: Schema.Int }), { n: 1 })))
+      const old = yield* begun(Effect.provide(call, runtime(only("string"), { n: "one" })))
+      const now = yield* begun(Effect.provide(call, runtime(only("number"), { n: 1 })))
       yield* TestClock.adjust("5 seconds")
       assert.isUndefined(now.pollUnsafe())
       yield* TestClock.adjust("5 seconds")
