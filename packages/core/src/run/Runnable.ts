@@ -18,6 +18,7 @@ import * as Leases from "../service/Leases.ts"
 import type { Mandate } from "../service/Mandate.ts"
 import type { DriveRequest } from "../service/RunHost.ts"
 import type { Budget } from "../values/Budget.ts"
+import * as Measure from "../values/Measure.ts"
 import type { Message } from "../values/Message.ts"
 import type { RunBinding } from "../values/RunBinding.ts"
 import type { RunLimits } from "../values/RunLimits.ts"
@@ -126,8 +127,9 @@ export const request = (
       meter,
       isRecovery,
       streaming,
-      now: () => clock.currentTimeMillisUnsafe(),
-      activeMillis: () => activeMillis + Math.round(Number(clock.monotonicTimeNanosUnsafe() - startedAt) / 1_000_000)
+      now: () => Measure.time(clock.currentTimeMillisUnsafe()),
+      activeMillis: () =>
+        Measure.duration(activeMillis + Math.round(Number(clock.monotonicTimeNanosUnsafe() - startedAt) / 1_000_000))
     }
     return Effect.succeed<DriveRequest>({
       fence,

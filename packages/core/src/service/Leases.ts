@@ -18,6 +18,7 @@
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Measure from "../values/Measure.ts"
 import type { LeaseRequest } from "./RunRow.ts"
 import type { RunStore, StoreError } from "./RunStore.ts"
 
@@ -68,7 +69,7 @@ export const make = (store: Pick<RunStore["Service"], "renew">, holder: string, 
   return {
     request: Effect.map(
       Clock.Clock,
-      (clock): LeaseRequest => ({ holder, now: clock.currentTimeMillisUnsafe(), ttl })
+      (clock): LeaseRequest => ({ holder, now: Measure.time(clock.currentTimeMillisUnsafe()), ttl })
     ),
     renew: Effect.flatMap(Clock.Clock, (clock) => {
       const sent = now(clock)
@@ -91,7 +92,7 @@ export const make = (store: Pick<RunStore["Service"], "renew">, holder: string, 
  * @since 0.1.0
  */
 export const now = (clock: Clock.Clock): Instant => ({
-  timeOfDay: clock.currentTimeMillisUnsafe(),
+  timeOfDay: Measure.time(clock.currentTimeMillisUnsafe()),
   monotonic: Number(clock.monotonicTimeNanosUnsafe() / nanosPerMilli)
 })
 

@@ -5,11 +5,19 @@
  */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import * as SchemaGetter from "effect/SchemaGetter"
+import * as Measure from "./Measure.ts"
 
 const Count = Schema.Natural
 
+// A sum that was stored before sums stopped at the largest exact number reads as that number.
+const Sum = Schema.Number.pipe(Schema.decodeTo(Count, {
+  decode: SchemaGetter.transform((count: number) => count > Number.MAX_SAFE_INTEGER ? Number.MAX_SAFE_INTEGER : count),
+  encode: SchemaGetter.passthrough()
+}))
+
 // Stored usages leave out what is zero, as most counts are.
-const Counted = Count.pipe(Schema.withDecodingDefaultKey(Effect.succeed(0)))
+const Counted = Sum.pipe(Schema.withDecodingDefaultKey(Effect.succeed(0)))
 
 /**
  * Schema for the tokens of one model response, as its provider reports them.
@@ -126,20 +134,21 @@ export const zero: Usage = {
 export const zeroRun: RunUsage = { own: zero, tree: zero }
 
 /**
- * Adds two usages.
+ * Adds two usages. A count stays at `Number.MAX_SAFE_INTEGER` once it is there:
+ * a larger one would not be exact and could not be read again.
  *
  * @category combinators
  * @since 0.1.0
  */
 export const add = (self: Usage, that: Usage): Usage => ({
-  inputTokens: self.inputTokens + that.inputTokens,
-  outputTokens: self.outputTokens + that.outputTokens,
-  cacheReadTokens: self.cacheReadTokens + that.cacheReadTokens,
-  cacheWriteTokens: self.cacheWriteTokens + that.cacheWriteTokens,
-  reasoningTokens: self.reasoningTokens + that.reasoningTokens,
-  modelCalls: self.modelCalls + that.modelCalls,
-  toolCalls: self.toolCalls + that.toolCalls,
-  childRuns: self.childRuns + that.childRuns,
+  inputTokens: Measure.add(self.inputTokens, that.inputTokens),
+  outputTokens: Measure.add(self.outputTokens, that.outputTokens),
+  cacheReadTokens: Measure.add(self.cacheReadTokens, that.cacheReadTokens),
+  cacheWriteTokens: Measure.add(self.cacheWriteTokens, that.cacheWriteTokens),
+  reasoningTokens: Measure.add(self.reasoningTokens, that.reasoningTokens),
+  modelCalls: Measure.add(self.modelCalls, that.modelCalls),
+  toolCalls: Measure.add(self.toolCalls, that.toolCalls),
+  childRuns: Measure.add(self.childRuns, that.childRuns),
   estimated: self.estimated || that.estimated
 })
 
@@ -178,12 +187,13 @@ const counts = [
 export const storedRun = ({ own, tree }: RunUsage) => ({ own: stored(own), tree: stored(tree) })
 
 /**
- * Tokens that a budget counts: input and output.
+ * Tokens that a budget counts: input and output, together at most
+ * `Number.MAX_SAFE_INTEGER`.
  *
  * @category getters
  * @since 0.1.0
  */
-export const tokens = (usage: Usage): number => usage.inputTokens + usage.outputTokens
+export const tokens = (usage: Usage): number => Measure.add(usage.inputTokens, usage.outputTokens)
 
 /**
  * Usage of one model call from what its provider reported.
@@ -191,7 +201,8 @@ export const tokens = (usage: Usage): number => usage.inputTokens + usage.output
  * **Details**
  *
  * Where a total is missing it is estimated as a third of the bytes that were
- * sent or received, rounded up, and the usage is marked `estimated`.
+ * sent or received, rounded up, and the usage is marked `estimated`. A count
+ * that {@link count} gives nothing for is missing.
  *
  * @category constructors
  * @since 0.1.0
@@ -201,17 +212,45 @@ export const fromModel = (
   bytes: { readonly request: () => number; readonly response: () => number }
 ): Usage => {
   const { inputTokens, outputTokens } = reported
+  const input = count(inputTokens.total)
+  const output = count(outputTokens.total)
   return {
-    inputTokens: inputTokens.total ?? estimate(bytes.request()),
-    outputTokens: outputTokens.total ?? estimate(bytes.response()),
-    cacheReadTokens: inputTokens.cacheRead ?? 0,
-    cacheWriteTokens: inputTokens.cacheWrite ?? 0,
-    reasoningTokens: outputTokens.reasoning ?? 0,
+    inputTokens: input ?? estimate(bytes.request()),
+    outputTokens: output ?? estimate(bytes.response()),
+    cacheReadTokens: count(inputTokens.cacheRead) ?? 0,
+    cacheWriteTokens: count(inputTokens.cacheWrite) ?? 0,
+    reasoningTokens: count(outputTokens.reasoning) ?? 0,
     modelCalls: 1,
     toolCalls: 0,
     childRuns: 0,
-    estimated: inputTokens.total === undefined || outputTokens.total === undefined
+    estimated: input === undefined || output === undefined
   }
+}
+
+/**
+ * A count of tokens as a provider reports it. A fraction is rounded, and a
+ * count over `Number.MAX_SAFE_INTEGER` becomes that. Nothing for a count that is
+ * negative, not finite or no number.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const count = (value: unknown): number | undefined => Measure.reported(value)
+
+/**
+ * Adds two usages as providers report them, with {@link add}'s bound.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const addReported = (self: ModelUsage, that: ModelUsage): ModelUsage => ({
+  inputTokens: addCounts(self.inputTokens, that.inputTokens),
+  outputTokens: addCounts(self.outputTokens, that.outputTokens)
+})
+
+const addCounts = <A extends { readonly [name: string]: number | undefined }>(self: A, that: A): A => {
+  const names = new Set([...Object.keys(self), ...Object.keys(that)])
+  return Object.fromEntries([...names].map((name) => [name, Measure.add(self[name] ?? 0, that[name] ?? 0)])) as A
 }
 
 const bytesPerToken = 3

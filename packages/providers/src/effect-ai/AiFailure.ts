@@ -9,7 +9,7 @@
  *
  * @since 0.1.0
  */
-import type { ModelError, Usage } from "@mandate/core"
+import { type ModelError, Usage } from "@mandate/core"
 import * as AiError from "effect/ai/AiError"
 import * as Duration from "effect/Duration"
 import * as ErrorBody from "../v4/ErrorBody.ts"
@@ -107,5 +107,7 @@ const toUsage = (usage: typeof AiError.UsageInfo.Type): Usage.ModelUsage => ({
   outputTokens: count(usage.completionTokens)
 })
 
-const count = (tokens: number | undefined): { readonly total?: number } =>
-  tokens === undefined || tokens < 0 ? {} : { total: tokens }
+const count = (tokens: number | undefined): { readonly total?: number } => {
+  const total = Usage.count(tokens)
+  return total === undefined ? {} : { total }
+}

@@ -4,8 +4,7 @@
  *
  * @since 0.1.0
  */
-import type { ModelClient, ModelResponse, Usage } from "@mandate/core"
-import { ModelError } from "@mandate/core"
+import { type ModelClient, ModelError, type ModelResponse, Usage } from "@mandate/core"
 
 /**
  * What a response and the finish of a stream have in common.
@@ -87,7 +86,7 @@ const isSooner = (error: ModelError.ModelError, best: ModelError.ModelError): bo
 const addTo = (usage: Usage.ModelUsage, failed: ReadonlyArray<ModelError.ModelError>): Usage.ModelUsage => {
   const spent = sum(failed.map((error) => error.usage))
   if (spent === undefined) return usage
-  const both = add(usage, spent)
+  const both = Usage.addReported(usage, spent)
   return {
     inputTokens: keepUnknownTotal(usage.inputTokens, both.inputTokens),
     outputTokens: keepUnknownTotal(usage.outputTokens, both.outputTokens)
@@ -99,16 +98,6 @@ const keepUnknownTotal = <A extends { readonly total?: number }>(own: A, { total
 
 const sum = (usages: ReadonlyArray<Usage.ModelUsage | undefined>): Usage.ModelUsage | undefined =>
   usages.filter((usage) => usage !== undefined).reduce<Usage.ModelUsage | undefined>(
-    (total, usage) => total === undefined ? usage : add(total, usage),
+    (total, usage) => total === undefined ? usage : Usage.addReported(total, usage),
     undefined
   )
-
-const add = (self: Usage.ModelUsage, that: Usage.ModelUsage): Usage.ModelUsage => ({
-  inputTokens: addCounts(self.inputTokens, that.inputTokens),
-  outputTokens: addCounts(self.outputTokens, that.outputTokens)
-})
-
-const addCounts = <A extends { readonly [name: string]: number | undefined }>(self: A, that: A): A => {
-  const names = new Set([...Object.keys(self), ...Object.keys(that)])
-  return Object.fromEntries([...names].map((name) => [name, (self[name] ?? 0) + (that[name] ?? 0)])) as A
-}

@@ -4,7 +4,7 @@
  * @since 0.1.0
  */
 import type { LanguageModelV4FinishReason, LanguageModelV4Usage } from "@ai-sdk/provider"
-import type { ModelResponse, Usage } from "@mandate/core"
+import { type ModelResponse, Usage } from "@mandate/core"
 
 /**
  * Converts a finish reason.
@@ -37,7 +37,7 @@ export const toReason = ({ raw, unified }: LanguageModelV4FinishReason): ModelRe
 
 /**
  * Converts the tokens of a response. A count that is missing or is not a
- * number from 0 up is absent; a fraction is rounded.
+ * finite number from 0 up is absent; a fraction is rounded.
  *
  * @category constructors
  * @since 0.1.0
@@ -55,6 +55,6 @@ export const toUsage = (usage: LanguageModelV4Usage | undefined): Usage.ModelUsa
 })
 
 const count = <K extends string>(name: K, value: unknown): { readonly [_ in K]?: number } => {
-  const rounded = typeof value === "number" ? Math.round(value) : -1
-  return Number.isSafeInteger(rounded) && rounded >= 0 ? { [name]: rounded } as { readonly [_ in K]?: number } : {}
+  const tokens = Usage.count(value)
+  return tokens === undefined ? {} : { [name]: tokens } as { readonly [_ in K]?: number }
 }
