@@ -5,8 +5,10 @@
  */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import * as Children from "../loop/Children.ts"
 import * as Pending from "../loop/Pending.ts"
 import * as RunFailure from "../run/RunFailure.ts"
 import * as WatchRun from "../run/WatchRun.ts"
@@ -168,8 +170,8 @@ export const runs = Effect.fnUntraced(function*(
   if (rows.length === 0) return yield* RunFailure.fail({ _tag: "UnknownThread", threadId })
   const below: (row: RunRow) => Effect.Effect<ReadonlyArray<RunSummary>, RunError> = Effect.fnUntraced(
     function*(row) {
-      const self = yield* RunFailure.decoded(Summaries.ofRun(row))
-      const children = yield* Effect.forEach(yield* read(store.children(row.runId)), below)
+      const self = yield* RunFailure.decoded(Result.flatMap(Children.placed(row), Summaries.ofRun))
+      const children = yield* Effect.forEach(yield* read(Children.of(store, row.runId)), below)
       return [self, ...children.flat()]
     }
   )

@@ -8,7 +8,7 @@ import * as Schema from "effect/Schema"
 import { type Fence, type NewRun, type Record, rowFormat, type RunRow } from "../service/RunRow.ts"
 import { ResolvedBudget } from "../values/Budget.ts"
 import { ParentCall } from "../values/ChildRun.ts"
-import { AgentId, childThreadId, isChildThread, lineOf, RunId, ThreadId } from "../values/Ids.ts"
+import { AgentId, type CallKey, childThreadId, isChildThread, lineOf, RunId, ThreadId } from "../values/Ids.ts"
 import { type Message, userInput } from "../values/Message.ts"
 import { RunBinding } from "../values/RunBinding.ts"
 import type { Origin } from "../values/RunEvent.ts"
@@ -134,14 +134,32 @@ export const fromRow = (row: RunRow): Result.Result<ActiveRun, string> =>
       catch: () => "a column does not hold JSON"
     }),
     (fields) => Result.mapError(decode(fields), (error) => SchemaIssues.lines(error).join("; "))
-  ).pipe(Result.flatMap((run) =>
-    isPlaced(run) ? Result.succeed(run) : Result.fail("its thread is not that of its parent's call or of its root")
-  ))
+  ).pipe(Result.flatMap((run) => isPlaced(row) ? Result.succeed(run) : Result.fail(misplaced)))
 
-const isPlaced = ({ call, parentRunId, rootThreadId, threadId }: ActiveRun): boolean =>
-  rootThreadId === lineOf(threadId).at(-1) && (parentRunId === undefined || call === undefined
-    ? parentRunId === undefined && call === undefined && !isChildThread(threadId)
-    : threadId === childThreadId(parentRunId, call.key))
+/**
+ * Whether a row stands where its parent, its call and its root say: the thread
+ * of a child is made of its parent's run and of the call that started it.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const isPlaced = (
+  { callKey, parentRunId, rootThreadId, threadId }: Pick<
+    RunRow,
+    "callKey" | "parentRunId" | "rootThreadId" | "threadId"
+  >
+): boolean =>
+  rootThreadId === lineOf(threadId).at(-1) && (parentRunId === null || callKey === null
+    ? parentRunId === null && callKey === null && !isChildThread(threadId)
+    : threadId === childThreadId(parentRunId as RunId, callKey as CallKey))
+
+/**
+ * What is wrong with a row that {@link isPlaced} refuses.
+ *
+ * @category constants
+ * @since 0.1.0
+ */
+export const misplaced = "its thread is not that of its parent's call or of its root"
 
 const decode = Schema.decodeUnknownResult(Fields, { errors: "all" })
 

@@ -14,6 +14,7 @@ import type { PendingInterrupt } from "../values/Interrupt.ts"
 import { toolCalls } from "../values/Message.ts"
 import { resultKey, stepKey } from "../values/RunRecord.ts"
 import type { ActiveRun } from "./ActiveRun.ts"
+import * as Children from "./Children.ts"
 import * as Interrupts from "./Interrupts.ts"
 import type { Records } from "./Journal.ts"
 import * as OpenRun from "./OpenRun.ts"
@@ -69,7 +70,7 @@ const below: (
   const { records, run } = yield* Effect.fromResult(OpenRun.decode(loaded))
   const own = ownOf(run, records, path)
   const children = yield* Effect.forEach(
-    yield* store.children(runId),
+    yield* Children.of(store, runId),
     Effect.fnUntraced(function*(row) {
       const call = yield* Effect.fromResult(callOf(row, records))
       const state = yield* Effect.fromResult(OpenRun.state(row))

@@ -14,6 +14,7 @@
  * @since 0.1.0
  */
 import * as Effect from "effect/Effect"
+import * as Children from "../loop/Children.ts"
 import * as Journal from "../loop/Journal.ts"
 import * as Shape from "../loop/Shape.ts"
 import type { Mandate } from "../service/Mandate.ts"
@@ -25,6 +26,7 @@ import * as LetGo from "./LetGo.ts"
 import * as Resumed from "./Resumed.ts"
 import * as RunFailure from "./RunFailure.ts"
 import type { Runnable } from "./Runnable.ts"
+import * as SettleTree from "./SettleTree.ts"
 import * as ThreadVerbs from "./ThreadVerbs.ts"
 
 /**
@@ -82,7 +84,24 @@ export const root = (runtime: Mandate["Service"], threadId: string): Effect.Effe
  * @category running
  * @since 0.1.0
  */
-export const child = Effect.fnUntraced(function*(
+export const child = (
+  runtime: Mandate["Service"],
+  runnable: Runnable,
+  threadId: string,
+  childThreadId: string
+): Effect.Effect<void, RunError> => {
+  // Where another process answers the run meanwhile, the child is cancelled as that one left it.
+  const attempt = (takeovers: number): Effect.Effect<void, RunError> =>
+    Effect.catchReason(
+      once(runtime, runnable, threadId, childThreadId),
+      "RunError",
+      "ThreadBusy",
+      (_, error) => takeovers >= SettleTree.maxTakeovers ? Effect.fail(error) : attempt(takeovers + 1)
+    )
+  return Effect.uninterruptible(attempt(0))
+}
+
+const once = Effect.fnUntraced(function*(
   runtime: Mandate["Service"],
   runnable: Runnable,
   threadId: string,
@@ -102,7 +121,7 @@ export const child = Effect.fnUntraced(function*(
   if (waits(runnable, after)) {
     yield* Effect.catchReason(withoutChild(runtime, runnable, after, row), "RunError", "ThreadBusy", () => Effect.void)
   }
-}, Effect.uninterruptible)
+})
 
 const waits = ({ shape }: Runnable, top: RunRow): boolean =>
   top.state === "Suspended" && Shape.matches(top.shape, shape)
@@ -126,7 +145,13 @@ const withoutChild = Effect.fnUntraced(function*(
   runtime.events.publish(active.rootThreadId, Journal.numbered(events, stored.sequence))
   const cancelled = yield* Effect.exit(run(runtime, row))
   const fence = { threadId, runId: active.runId, epoch: stored.epoch, leasedAt: lease.now }
-  yield* LetGo.onError(runtime, fence)(GoOn.goOn(runtime, runnable, fence, stored.sequence))
+  // Whoever has taken the run over since goes on with it.
+  yield* Effect.catchReason(
+    LetGo.onError(runtime, fence)(GoOn.goOn(runtime, runnable, fence, stored.sequence)),
+    "RunError",
+    "ThreadBusy",
+    () => Effect.void
+  )
   return yield* cancelled
 })
 
@@ -144,8 +169,10 @@ const ancestors = Effect.fnUntraced(function*(
   row: RunRow
 ): Effect.fn.Return<ReadonlyArray<string>, RunError> {
   const runIds: Array<string> = []
+  yield* RunFailure.decoded(Children.placed(row))
   for (let next = row.parentRunId; next !== null;) {
     const above: RunRow | undefined = yield* rowOf(runtime, threadId, next)
+    if (above !== undefined) yield* RunFailure.decoded(Children.placed(above))
     if (above?.state === "Suspended") runIds.unshift(next)
     next = above?.parentRunId ?? null
   }

@@ -110,10 +110,8 @@ export const make = (options: {
       const outcome: Settled = { _tag: "Cancelled" }
       const held = closing?.request.fence.epoch
       const end = { outcome, notRun: "the run was cancelled", activeMillis }
-      const settle = SettleTree.settle(options, runId, end, { held })
       const plan = yield* Effect.onError(
-        // A parent that goes on may have taken its child's lease meanwhile; the child waits here and takes none again.
-        Effect.catchTag(settle, "Fenced", () => settle),
+        SettleTree.insist(options, runId, end, { held }),
         (cause) =>
           Effect.sync(() => {
             breakOff(runs, runId, brokenOff(cause))

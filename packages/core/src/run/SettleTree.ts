@@ -6,6 +6,7 @@
  */
 import { isReadonlyArrayNonEmpty, type NonEmptyReadonlyArray } from "effect/Array"
 import * as Effect from "effect/Effect"
+import * as Random from "effect/Random"
 import * as Journal from "../loop/Journal.ts"
 import type { CorruptRow } from "../service/CorruptRow.ts"
 import type { Mandate } from "../service/Mandate.ts"
@@ -57,6 +58,40 @@ export const settle = Effect.fnUntraced(function*(
     ? yield* letGo(runtime, runId, tree[0].epoch)(close(runtime, tree, end, request.now))
     : undefined
 })
+
+/**
+ * The same as {@link settle}, again and again while others take the tree over
+ * between its seizing and its end: another process that recovers it, or a
+ * parent that goes on. Fails with `Fenced` after {@link maxTakeovers}.
+ *
+ * @category running
+ * @since 0.1.0
+ */
+export const insist = (
+  ...args: Parameters<typeof settle>
+): Effect.Effect<TreeClose.Plan | undefined, StoreError | Fenced | CorruptRow> => {
+  const attempt = (takeovers: number): ReturnType<typeof insist> =>
+    Effect.catchTag(settle(...args), "Fenced", (lost) =>
+      takeovers >= maxTakeovers
+        ? Effect.fail(lost)
+        : Effect.andThen(stepAside(takeovers), Effect.suspend(() => attempt(takeovers + 1))))
+  return attempt(0)
+}
+
+/**
+ * How often a tree may be taken over while it is being settled.
+ *
+ * @category constants
+ * @since 0.1.0
+ */
+export const maxTakeovers = 100
+
+// Two that take a tree from each other in step would go on for ever.
+const stepAside = (takeovers: number): Effect.Effect<void> =>
+  Effect.flatMap(
+    Random.nextIntBetween(0, Math.min(takeovers, 20) + 1),
+    (turns) => Effect.forEach(Array.from({ length: turns }), () => Effect.yieldNow, { discard: true })
+  )
 
 const close = Effect.fnUntraced(function*(
   { events, store }: Pick<Mandate["Service"], "events" | "store">,

@@ -20,6 +20,7 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as ActiveRun from "../loop/ActiveRun.ts"
 import * as Announce from "../loop/Announce.ts"
+import * as Children from "../loop/Children.ts"
 import * as OpenRun from "../loop/OpenRun.ts"
 import * as RefusedRequest from "../loop/RefusedRequest.ts"
 import * as Transcript from "../loop/Transcript.ts"
@@ -98,7 +99,7 @@ export const check: (store: RunStore["Service"], runId: string) => Effect.Effect
     const loaded = yield* store.load(runId)
     if (loaded === undefined || loaded.row.state === "Settled") return
     yield* Effect.fromResult(OpenRun.decode(loaded))
-    for (const row of yield* store.children(runId)) {
+    for (const row of yield* Children.of(store, runId)) {
       if (row.state === "Settled") yield* Effect.fromResult(StoredRun.usage(row))
       else yield* check(store, row.runId)
     }
@@ -128,8 +129,11 @@ interface Ended {
   readonly usage: Usage.RunUsage
 }
 
-const settledChildren = (store: RunStore["Service"], row: RunRow): Effect.Effect<ReadonlyArray<RunRow>, StoreError> =>
-  Effect.map(store.children(row.runId), (children) => children.filter((child) => child.state === "Settled"))
+const settledChildren = (
+  store: RunStore["Service"],
+  row: RunRow
+): Effect.Effect<ReadonlyArray<RunRow>, StoreError | CorruptRow> =>
+  Effect.map(Children.of(store, row.runId), (children) => children.filter((child) => child.state === "Settled"))
 
 const closeOne = (
   loaded: LoadedRun,

@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import * as Effect from "effect/Effect"
+import * as Children from "../loop/Children.ts"
 import * as OpenRun from "../loop/OpenRun.ts"
 import * as Transcript from "../loop/Transcript.ts"
 import type { CorruptRow } from "../service/CorruptRow.ts"
@@ -31,7 +32,7 @@ export const of: (
 ) => Effect.Effect<Usage.Usage, StoreError | CorruptRow> = Effect.fnUntraced(function*(store, loaded) {
   const open = yield* Effect.fromResult(OpenRun.decode(loaded))
   const transcript = StoredRun.transcript(open, "")
-  for (const child of yield* store.children(loaded.row.runId)) {
+  for (const child of yield* Children.of(store, loaded.row.runId)) {
     if (open.records.results.has(resultKey(child.callKey ?? ""))) continue
     if (child.state === "Settled") {
       Transcript.addChild(transcript, (yield* Effect.fromResult(StoredRun.usage(child))).tree)

@@ -187,9 +187,16 @@ export class SqliteTables {
     else this.prune(run.thread, keepChildren)
   }
 
-  /** A run and the open runs below it, parents first. */
-  openTree(run: StoredRun): ReadonlyArray<StoredRun> {
-    return [run, ...this.sql.openChildren(run.thread, run.id).flatMap((child) => this.openTree(child))]
+  /** A run and the open runs below it, parents first, each once: a file that was edited may have them in a circle. */
+  openTree(top: StoredRun): ReadonlyArray<StoredRun> {
+    const tree = new Map<number, StoredRun>()
+    const next = [top]
+    for (let run = next.pop(); run !== undefined; run = next.pop()) {
+      if (tree.has(run.id)) continue
+      tree.set(run.id, run)
+      next.push(...this.sql.openChildren(run.thread, run.id).toReversed())
+    }
+    return [...tree.values()]
   }
 
   /** Whether a child of a run, or of a suspended run below it, has settled without a result in its parent. */
