@@ -54,7 +54,7 @@ const typed = <R>(
 ): TypedAnswer => {
   const fromModel = native?.read ?? report.fromModel
   const read = report.isWrapped
-    ? (json: Json.Json) => Effect.catch(fromModel(json), (error) => Effect.mapError(report.decode(json), () => error))
+    ? (json: Json.Json) => Effect.catch(fromModel(json), (error) => Effect.mapError(report.read(json), () => error))
     : fromModel
   return {
     native: native === undefined ? undefined : { name: nativeName, schema: native.schema },

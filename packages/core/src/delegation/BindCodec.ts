@@ -54,6 +54,7 @@ const noCodec = () => Effect.die("a codec that was refused was used")
 const unusable: JsonCodec.JsonCodec<unknown> = {
   decode: noCodec,
   encode: noCodec,
+  read: noCodec,
   fromModel: noCodec,
   modelSchema: {},
   isWrapped: false

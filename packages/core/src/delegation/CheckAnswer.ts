@@ -12,6 +12,7 @@ import type { CheckAnswer } from "../run/ResumeRun.ts"
 import type { Answer } from "../values/Answer.ts"
 import type { InterruptRequest, PendingInterrupt } from "../values/Interrupt.ts"
 import type { Json } from "../values/Json.ts"
+import { shown } from "../values/JsonCodec.ts"
 import * as SchemaIssues from "../values/SchemaIssues.ts"
 import { type BoundSpec, family } from "./BoundSpec.ts"
 import * as StoredPosture from "./StoredPosture.ts"
@@ -96,7 +97,8 @@ const postureOf = (members: ReadonlyArray<BoundSpec>, runId: string): Effect.Eff
 const byJsonSchema = (schema: Json, value: Json): ReadonlyArray<string> =>
   Result.match(
     Result.try(() => {
-      const { $defs, ...root } = schema as { readonly [key: string]: any }
+      // The text "NaN" is no number that a person gives.
+      const { $defs, ...root } = shown(schema) as { readonly [key: string]: any }
       const document = { dialect: "draft-2020-12" as const, schema: root, definitions: $defs ?? {} }
       // Patterns are those of the handler's own schema, which applies them to the answer as well.
       const read = fromJsonSchemaDocument(document, { patterns: "apply" }) as Schema.Codec<unknown>

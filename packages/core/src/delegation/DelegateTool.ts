@@ -19,9 +19,12 @@ import * as Announce from "../loop/Announce.ts"
 import type { Branch } from "../loop/Branch.ts"
 import type { Drive, LoopTool, ToolCall } from "../loop/Drive.ts"
 import { decodeText } from "../loop/HandlerTool.ts"
+import * as AbsentNulls from "../values/AbsentNulls.ts"
 import type { Budget } from "../values/Budget.ts"
 import type { DelegateError } from "../values/DelegateError.ts"
+import * as ExactNumbers from "../values/ExactNumbers.ts"
 import * as Ids from "../values/Ids.ts"
+import type * as Json from "../values/Json.ts"
 import type { ModelTool } from "../values/ModelRequest.ts"
 import * as SchemaIssues from "../values/SchemaIssues.ts"
 import * as Text from "../values/Text.ts"
@@ -127,7 +130,7 @@ export const make = (
       checkArguments: (args) =>
         Effect.succeed(
           Result.match(decode(args), {
-            onFailure: (error) => SchemaIssues.lines(error),
+            onFailure: (issues) => issues,
             onSuccess: ({ task }) => Text.isBlank(task) ? ["task: Expected text that is not blank"] : []
           })
         ),
@@ -183,12 +186,21 @@ const definition = (postures: ReadonlyArray<{ readonly name: string; readonly de
 })
 
 // A limit that is misspelt must not be a limit that is missing.
-const decode = Schema.decodeUnknownResult(Arguments, { errors: "all", onExcessProperty: "error" })
+const decodeArguments = Schema.decodeUnknownResult(Arguments, { errors: "all", onExcessProperty: "error" })
+
+const decode = (json: Json.Json): Result.Result<Arguments, ReadonlyArray<string>> => {
+  const inexact = ExactNumbers.inValue(json)
+  return inexact === undefined
+    ? Result.mapError(decodeArguments(absent(json)), (error) => SchemaIssues.lines(error))
+    : Result.fail([inexact])
+}
+
+const absent = AbsentNulls.make(() => definition([]).inputSchema)
 
 const argumentsOf = (call: ToolCall): Result.Result<Arguments, string> =>
   Result.flatMap(
     decodeText(call.part.arguments),
-    (json) => Result.mapError(decode(json), (error) => SchemaIssues.lines(error).join("; "))
+    (json) => Result.mapError(decode(json), (issues) => issues.join("; "))
   )
 
 const budgetOf = ({ maxTokens, maxToolCalls, timeoutSeconds }: Arguments): Budget => ({

@@ -27,6 +27,7 @@ import * as Result from "effect/Result"
 import { AtMostOnce } from "../definition/AtMostOnce.ts"
 import { ToolContext } from "../definition/ToolContext.ts"
 import type { AnyHandler } from "../definition/ToolSource.ts"
+import * as ExactNumbers from "../values/ExactNumbers.ts"
 import * as Json from "../values/Json.ts"
 import type { JsonCodec } from "../values/JsonCodec.ts"
 import type { ToolOutput } from "../values/Message.ts"
@@ -74,7 +75,7 @@ export const make = (tool: Tool.Any, codecs: ToolCodecs, handler: AnyHandler): L
     isTask: false,
     isAtMostOnce: Context.get(tool.annotations, AtMostOnce),
     checkArguments: (args) => issuesOf(codecs.parameters.fromModel(args)),
-    checkResult: (result) => issuesOf(codecs.success.decode(result)),
+    checkResult: (result) => issuesOf(codecs.success.read(result)),
     ...approvalOf(tool, codecs),
     execute: (call, drive) =>
       Result.match(decodeText(call.part.arguments), {
@@ -111,13 +112,17 @@ const approvalOf = (tool: Tool.Any, codecs: ToolCodecs): Pick<LoopTool, "needsAp
 
 /**
  * Parses the argument text of a call. No text at all is an empty object: some
- * models write nothing for a tool without parameters.
+ * models write nothing for a tool without parameters. A number that cannot be
+ * read exactly is refused.
  *
  * @category constructors
  * @since 0.1.0
  */
 export const decodeText = (text: string): Result.Result<Json.Json, string> =>
-  text.trim() === "" ? Result.succeed({}) : Json.parse(text, maxModelJsonBytes)
+  text.trim() === "" ? Result.succeed({}) : Result.flatMap(Json.parse(text, maxModelJsonBytes), (json) => {
+    const inexact = ExactNumbers.inText(text, json)
+    return inexact === undefined ? Result.succeed(json) : Result.fail(inexact)
+  })
 
 const execute = Effect.fnUntraced(function*(
   codecs: ToolCodecs,

@@ -22,6 +22,7 @@ import * as Schema from "effect/Schema"
 import type { ToolContext } from "../definition/ToolContext.ts"
 import type { Fenced, StoreError } from "../service/RunStore.ts"
 import * as Json from "../values/Json.ts"
+import * as JsonForm from "../values/JsonForm.ts"
 import type { ValueRecord } from "../values/RunRecord.ts"
 import type { Drive, ToolCall } from "./Drive.ts"
 import * as Interrupts from "./Interrupts.ts"
@@ -88,7 +89,7 @@ export const make = (
       fatal: (reason) => stop({ _tag: "Fatal", reason }),
       emit: progress,
       ask: Effect.fnUntraced(function*(question, { answer }) {
-        const decode = Schema.decodeUnknownEffect(Schema.toCodecJson(answer))
+        const decode = Schema.decodeUnknownEffect(yield* jsonCodec(answer, `an answer to the tool "${call.part.name}"`))
         const request: Questions.Question = {
           _tag: "Question",
           tool: call.part.name,
@@ -120,7 +121,7 @@ export const make = (
       }),
       once: Effect.fnUntraced(function*(name, schema, effect) {
         const key = onceKey(call, name)
-        const codec = Schema.toCodecJson(schema)
+        const codec = yield* jsonCodec(schema, `the value "${name}" of the tool "${call.part.name}"`)
         const recorded = journal.records.values.get(key)
         if (recorded !== undefined) {
           // Answers that were taken for it are no other question's.
@@ -155,6 +156,16 @@ export const make = (
     })
   return scope
 }
+
+// Before anybody is asked, and before anything is done whose value could not be kept.
+const jsonCodec = <S extends Schema.Constraint>(schema: S, what: string): Effect.Effect<Schema.toCodecJson<S>> =>
+  Effect.suspend(() => {
+    const codec = Schema.toCodecJson(schema)
+    const problem = JsonForm.missing(codec.ast)
+    return problem === undefined
+      ? Effect.succeed(codec)
+      : Effect.die(new Error(`The schema of ${what} ${problem}`))
+  })
 
 // Written as in JSON: half a surrogate pair, which no store keeps in a key, still tells two names apart.
 const onceKey = ({ key }: ToolCall, name: string): string => `s/${key}/${JSON.stringify(name).slice(1, -1)}`

@@ -5,6 +5,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
+import * as ExactNumbers from "../values/ExactNumbers.ts"
 import * as Json from "../values/Json.ts"
 import { text, type ToolCallPart, toolCalls } from "../values/Message.ts"
 import type { ModelResponse } from "../values/ModelResponse.ts"
@@ -58,21 +59,27 @@ const reportOf = (call: ToolCallPart, index: number, answer: TypedAnswer): Effec
   Result.match(Json.parse(call.arguments, maxModelJsonBytes), {
     onFailure: (problem) => Effect.succeed<Verdict>({ ...refused(answer, [`the report: ${problem}`]), call: index }),
     onSuccess: (json) =>
-      Effect.map(answer.check(json), (checked): Verdict =>
-        Result.isSuccess(checked)
-          ? { _tag: "Answer", answer: checked.success, call: index }
-          : { ...refused(answer, checked.failure), call: index })
+      Effect.map(checked(call.arguments, json, answer), (verdict): Verdict => ({ ...verdict, call: index }))
   })
 
-const typedText = (words: string, answer: TypedAnswer): Effect.Effect<Verdict> =>
-  Result.match(Json.parse(unfenced(words.trim()), maxModelJsonBytes), {
+const typedText = (words: string, answer: TypedAnswer): Effect.Effect<Verdict> => {
+  const text = unfenced(words.trim())
+  return Result.match(Json.parse(text, maxModelJsonBytes), {
     onFailure: () => Effect.succeed(noReport(answer)),
-    onSuccess: (json) =>
-      Effect.map(
-        answer.check(json),
-        (checked): Verdict =>
-          Result.isSuccess(checked) ? { _tag: "Answer", answer: checked.success } : refused(answer, checked.failure)
-      )
+    onSuccess: (json) => checked(text, json, answer)
+  })
+}
+
+const checked = (
+  text: string,
+  json: Json.Json,
+  answer: TypedAnswer
+): Effect.Effect<Extract<Verdict, { readonly _tag: "Answer" | "Refused" }>> =>
+  Effect.map(answer.check(json), (result) => {
+    if (Result.isFailure(result)) return refused(answer, result.failure)
+    // The check names the path of what it finds. A text can be inexact where the value does not show it.
+    const inexact = ExactNumbers.inText(text, json, () => false)
+    return inexact === undefined ? { _tag: "Answer", answer: result.success } : refused(answer, [inexact])
   })
 
 // Exactly one code fence around everything; JSON with anything else around it is refused.

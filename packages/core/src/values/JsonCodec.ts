@@ -8,10 +8,14 @@ import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import * as AbsentNulls from "./AbsentNulls.ts"
+import * as ExactNumbers from "./ExactNumbers.ts"
 import type { Json } from "./Json.ts"
+import * as JsonForm from "./JsonForm.ts"
 import * as JsonWalk from "./JsonWalk.ts"
 import * as SchemaIssues from "./SchemaIssues.ts"
-import { type JsonSchemaObject, wrapped, wrapperKey } from "./WrappedSchema.ts"
+import * as SchemaRewrite from "./SchemaRewrite.ts"
+import { type JsonSchemaObject, mapWrapped, wrapped, wrapperKey } from "./WrappedSchema.ts"
 
 export { type JsonSchemaObject, wrapperKey } from "./WrappedSchema.ts"
 
@@ -29,17 +33,24 @@ export type Issues = ReadonlyArray<string>
  *
  * **Details**
  *
- * - `decode`, `encode`: between the schema's values and their JSON
- * - `fromModel`: decodes what a model wrote, out of its wrapper where the
- *   schema has one
+ * - `decode`, `encode`: between the schema's values and their JSON, as it is
+ *   stored
+ * - `read`: decodes JSON that a model or a person wrote
+ * - `fromModel`: the same, out of its wrapper where the schema has one
  * - `modelSchema`: the JSON Schema (draft 2020-12) a model is shown; its root
  *   is an object. Any other root is wrapped under the key {@link wrapperKey}
+ *
+ * What is written is read more strictly than what is stored: a number beyond
+ * what a double holds is refused (see `ExactNumbers`), and so are the texts
+ * `"NaN"` and `"Infinity"` for a number. In turn, `null` for an optional
+ * property whose schema refuses it is an absent property (see `AbsentNulls`).
  *
  * @category models
  * @since 0.1.0
  */
 export interface JsonCodec<A> {
   readonly decode: (json: unknown) => Effect.Effect<A, Issues, unknown>
+  readonly read: (json: unknown) => Effect.Effect<A, Issues, unknown>
   readonly encode: (value: unknown) => Effect.Effect<Json, Issues, unknown>
   readonly fromModel: (json: unknown) => Effect.Effect<A, Issues, unknown>
   readonly modelSchema: JsonSchemaObject
@@ -64,13 +75,16 @@ export const madeFrom = "~mandate/madeFrom"
 export const make = <A>(schema: Schema.Codec<A, any, any, any>): Result.Result<JsonCodec<A>, string> =>
   Result.gen(function*() {
     const codec = yield* attempt(() => Schema.toCodecJson(schema))
+    const problem = JsonForm.missing(codec.ast)
+    if (problem !== undefined) return yield* Result.fail(problem)
     const own = Schema.resolveAnnotations(schema)?.[madeFrom] as JsonSchemaObject | undefined
-    const options = own === undefined ? allErrors : exact
+    const decodeBy = decoder(own !== undefined, SchemaRewrite.hasUnionOfObjects(codec.ast))
     const root = own === undefined
       ? yield* attempt(() => resolveRoot(shown(Tool.getJsonSchemaFromSchema(schema) as JsonSchemaObject)))
       : resolveRoot(own)
     const isWrapped = root["type"] !== "object"
-    const wrapper = Schema.Struct({ [wrapperKey]: codec })
+    const writtenCodec = written(codec)
+    const wrapper = Schema.Struct({ [wrapperKey]: writtenCodec })
     const wrappedRoot = () =>
       own === undefined
         ? shown(Tool.getJsonSchemaFromSchema(Schema.Struct({ [wrapperKey]: schema })) as JsonSchemaObject)
@@ -81,11 +95,19 @@ export const make = <A>(schema: Schema.Codec<A, any, any, any>): Result.Result<J
       <B>(apply: (value: unknown) => Effect.Effect<B, Schema.SchemaError, unknown>) =>
       (value: unknown): Effect.Effect<B, Issues, unknown> =>
         Effect.mapError(apply(value), (error) => SchemaIssues.lines(error, (key) => keys.has(key)))
-    const decode = withIssues(Schema.decodeUnknownEffect(codec, options))
+    const decode = withIssues(decodeBy(codec))
     const encode = withIssues(Schema.encodeUnknownEffect(codec, allErrors))
-    const unwrap = withIssues(Schema.decodeUnknownEffect(wrapper, options))
+    const absent = AbsentNulls.make(() => own ?? encodedSchema(writtenCodec))
+    const exactly = <B>(read: (json: unknown) => Effect.Effect<B, Issues, unknown>) => (json: unknown) => {
+      const inexact = ExactNumbers.inValue(json, (key) => keys.has(key))
+      return inexact === undefined ? read(json) : Effect.fail([inexact])
+    }
+    const readWritten = withIssues(decodeBy(writtenCodec))
+    const unwrap = withIssues(decodeBy(wrapper))
+    const read = exactly((json) => readWritten(absent(json)))
     return {
       decode,
+      read,
       encode: (value) =>
         Effect.andThen(
           refuse(JsonWalk.endless(value)),
@@ -93,11 +115,30 @@ export const make = <A>(schema: Schema.Codec<A, any, any, any>): Result.Result<J
             // Schemas such as `Schema.Any` encode to themselves, JSON or not.
             refuse(JsonWalk.notJson(json)))
         ) as Effect.Effect<Json, Issues, unknown>,
-      fromModel: isWrapped ? (json) => Effect.map(unwrap(json), (wrapped) => wrapped[wrapperKey] as A) : decode,
+      fromModel: isWrapped
+        ? exactly((json) => Effect.map(unwrap(mapWrapped(json, absent)), (wrapped) => wrapped[wrapperKey] as A))
+        : read,
       modelSchema,
       isWrapped
     }
   })
+
+/**
+ * The codec by which JSON is read that a model or a person wrote, of the codec
+ * by which it is stored.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const written = <A>(codec: Schema.Codec<A, any, any, any>): Schema.Codec<A, unknown, any, any> =>
+  Schema.make(SchemaRewrite.written(codec.ast))
+
+// The JSON Schema of what is read, which models are not always shown.
+const encodedSchema = (codec: Schema.Codec<unknown, any, any, any>): Json =>
+  Result.getOrElse(
+    Result.try(() => Tool.getJsonSchemaFromSchema(Schema.toEncoded(codec)) as Json),
+    () => ({})
+  )
 
 /**
  * Puts the definition that the root of a JSON Schema refers to in its place. A
@@ -114,6 +155,23 @@ export const resolveRoot = (root: JsonSchemaObject): JsonSchemaObject => {
   const definition = (definitions as JsonSchemaObject)[$ref.slice("#/$defs/".length)]
   return Predicate.isObject(definition) ? { ...definition as JsonSchemaObject, ...rest } : root
 }
+
+/**
+ * The decoder of a codec.
+ *
+ * **Details**
+ *
+ * Keys that an object does not have are ignored. Still, a union takes the
+ * member that has all of a value's keys before one that would ignore some.
+ */
+const decoder =
+  (isExact: boolean, hasUnion: boolean) =>
+  <B>(codec: Schema.Codec<B, any, any, any>): (value: unknown) => Effect.Effect<B, Schema.SchemaError, unknown> => {
+    const open = Schema.decodeUnknownEffect(codec, allErrors)
+    if (!isExact && !hasUnion) return open
+    const closed = Schema.decodeUnknownEffect(codec, exact)
+    return isExact ? closed : (value) => Effect.catch(closed(value), () => open(value))
+  }
 
 const allErrors = { errors: "all" } as const
 

@@ -6,8 +6,10 @@
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
+import * as AbsentNulls from "./AbsentNulls.ts"
+import * as ExactNumbers from "./ExactNumbers.ts"
 import type { Json } from "./Json.ts"
-import { type JsonCodec, type JsonSchemaObject, resolveRoot, wrapperKey } from "./JsonCodec.ts"
+import { type JsonCodec, type JsonSchemaObject, propertyNames, resolveRoot, wrapperKey } from "./JsonCodec.ts"
 import * as JsonWalk from "./JsonWalk.ts"
 import { wrapped } from "./WrappedSchema.ts"
 
@@ -18,7 +20,8 @@ import { wrapped } from "./WrappedSchema.ts"
  *
  * A model is shown the schema; a value is passed on as the JSON it is, without
  * being checked against it. Only that there is an object where the root is one
- * is looked at. The schema is copied.
+ * is looked at, and that every number is exact; `null` for an optional property
+ * whose schema refuses it is left out. The schema is copied.
  *
  * @category constructors
  * @since 0.1.0
@@ -27,10 +30,20 @@ export const make = (schema: unknown): Result.Result<JsonCodec<Json>, string> =>
   Result.map(copied(schema), (copy) => {
     const root = resolveRoot(copy)
     const isWrapped = root["type"] !== "object"
+    const absent = AbsentNulls.make(() => copy)
+    const keys = propertyNames(copy)
+    const read = (json: unknown) => {
+      const problem = ExactNumbers.inValue(json, (key) => keys.has(key))
+      return problem === undefined
+        ? Effect.map(checked(json), (value) => absent(value) as Json)
+        : Effect.fail([problem])
+    }
     return {
       decode: checked,
       encode: checked,
-      fromModel: (json) => Effect.flatMap(object(json), (given) => isWrapped ? unwrap(given) : Effect.succeed(given)),
+      read,
+      fromModel: (json) =>
+        Effect.flatMap(object(json), (given) => isWrapped ? Effect.flatMap(unwrap(given), read) : read(given)),
       modelSchema: isWrapped ? wrapped(copy) : root,
       isWrapped
     }

@@ -34,6 +34,19 @@ export const notJson = (value: unknown): string | undefined =>
   walk(value, [], [], (leaf) => isJsonLeaf(leaf) ? undefined : "Expected a JSON value")
 
 /**
+ * Finds the first leaf of which something is wrong, and gives a line that names
+ * the path. Keys for which `isKnown` is false are shown as `*`.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const find = (
+  value: unknown,
+  leafProblem: (leaf: unknown) => string | undefined,
+  isKnown: (key: string) => boolean = () => true
+): string | undefined => walk(value, [], [], leafProblem, (key) => /^\d+$/.test(key) || isKnown(key) ? key : "*")
+
+/**
  * A path as lines name it: `facts[0].claim`, or `the value` for the root.
  *
  * @category formatting
@@ -58,9 +71,10 @@ const walk = (
   value: unknown,
   path: ReadonlyArray<string>,
   above: ReadonlyArray<object>,
-  leafProblem: (leaf: unknown) => string | undefined
+  leafProblem: (leaf: unknown) => string | undefined,
+  shown: (key: string) => string = (key) => key
 ): string | undefined => {
-  const say = (problem: string) => `${pathText(path)}: ${problem}`
+  const say = (problem: string) => `${pathText(path.map(shown))}: ${problem}`
   if (!isNode(value)) {
     const problem = leafProblem(value)
     return problem === undefined ? undefined : say(problem)
@@ -69,7 +83,7 @@ const walk = (
   if (above.length >= maxDepth) return `the value: Expected at most ${maxDepth} levels of nesting`
   const inside = [...above, value]
   for (const [key, item] of Object.entries(value)) {
-    const found = walk(item, [...path, key], inside, leafProblem)
+    const found = walk(item, [...path, key], inside, leafProblem, shown)
     if (found !== undefined) return found
   }
   return undefined

@@ -14,9 +14,11 @@ import {
   madeFrom,
   propertyNames,
   shown,
-  wrapperKey
+  wrapperKey,
+  written
 } from "./JsonCodec.ts"
 import * as SchemaIssues from "./SchemaIssues.ts"
+import * as SchemaRewrite from "./SchemaRewrite.ts"
 
 /**
  * How an answer is asked for natively, and read.
@@ -41,10 +43,12 @@ export interface NativeAnswer {
  * **Details**
  *
  * Providers that hold a model to a schema take a part of JSON Schema only:
- * every key is required, so an optional one is nullable, where `null` is
- * absent; tuples and records stand there as objects and lists of pairs. A
- * schema that cannot be put so is sent as it is. `plain` is the codec of the
- * same schema.
+ * every key is required, so an optional one is nullable; tuples and records are
+ * objects and lists of pairs there. A schema that has no such form is sent as it
+ * is. `plain` is the codec of the same schema.
+ *
+ * An answer in this form is brought into the plain one, and then read as a
+ * report is that was submitted through a tool: both have the same value.
  *
  * What makes such a schema is loaded when the first one is made: most programs
  * need none.
@@ -64,7 +68,10 @@ export const make = (
         onSuccess: (made) => ({
           schema: made.schema,
           read: (json) =>
-            Effect.catch(made.read(json), (issues) => Effect.mapError(plain.fromModel(json), () => issues))
+            Effect.matchEffect(made.read(json), {
+              onFailure: (issues) => Effect.mapError(plain.fromModel(json), () => issues),
+              onSuccess: plain.fromModel
+            })
         })
       })
   )
@@ -75,10 +82,12 @@ const strict = (
   toCodec: typeof OpenAiStructuredOutput.toCodecOpenAI
 ): NativeAnswer => {
   const target = isWrapped ? Schema.Struct({ [wrapperKey]: schema }) : schema
-  const { codec, jsonSchema } = toCodec(target)
-  const sent = shown(jsonSchema as JsonSchemaObject)
+  const sent = shown(toCodec(target).jsonSchema as JsonSchemaObject)
   const keys = propertyNames(sent)
-  // With optional keys that are nullable, members of a union differ by the keys they do not have.
+  // The plain JSON alone, so that what is decoded below is JSON too.
+  const plainJson = SchemaRewrite.required(Schema.toEncoded(written(Schema.toCodecJson(target))).ast)
+  const { codec } = toCodec(Schema.make<Schema.Codec<unknown, unknown>>(plainJson))
+  // Members of a union differ by the keys they do not have.
   const decodeClosed = Schema.decodeUnknownEffect(codec, { errors: "all", onExcessProperty: "error" })
   const decodeOpen = Schema.resolveAnnotations(schema)?.[madeFrom] === undefined
     ? Schema.decodeUnknownEffect(codec, { errors: "all" })
@@ -86,9 +95,9 @@ const strict = (
   return {
     schema: sent,
     read: (json) =>
-      Effect.mapBoth(Effect.catch(decodeClosed(json), () => decodeOpen(json)), {
-        onFailure: (error) => SchemaIssues.lines(error, (key) => keys.has(key)),
-        onSuccess: (value) => isWrapped ? (value as { readonly [key: string]: unknown })[wrapperKey] : value
-      })
+      Effect.mapError(
+        Effect.catch(decodeClosed(json), () => decodeOpen(json)),
+        (error) => SchemaIssues.lines(error, (key) => keys.has(key))
+      )
   }
 }

@@ -40,6 +40,17 @@ export const wrapped = ({ $defs, $schema, definitions, ...schema }: JsonSchemaOb
   additionalProperties: false
 })
 
+/**
+ * Changes the value in its wrapper. What is no wrapper stays as it is.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const mapWrapped = (json: unknown, change: (value: unknown) => unknown): unknown =>
+  Predicate.isObject(json) && Object.hasOwn(json, wrapperKey)
+    ? { ...json, [wrapperKey]: change((json as { readonly [key: string]: unknown })[wrapperKey]) }
+    : json
+
 // References to the old root, or into it, follow it to where it is now.
 const moved = (schema: Json): Json => {
   if (Array.isArray(schema)) return schema.map(moved)

@@ -73,6 +73,8 @@ export const make = (family: Family): StrictTools => {
   ): Message.ToolCallPart => {
     const tool = tools.find(({ name }) => name === part.name)
     if (tool === undefined || tool.strict === false || part.providerExecuted === true) return part
+    // Written again, a long number could lose digits without a trace; as it is, the loop sees what it was.
+    if (longNumber.test(part.arguments)) return part
     const made = rewrite(tool.inputSchema)
     const written = Json.parse(part.arguments, maxArgumentBytes)
     if (Result.isFailure(made) || Result.isFailure(written)) return part
@@ -96,6 +98,8 @@ export const make = (family: Family): StrictTools => {
       piece.type === "part" ? { type: "part", part: plainPart(request, piece.part) } : piece
   }
 }
+
+const longNumber = /[\d.]{16}|\d[eE][+-]?\d/
 
 type Rewritten = Result.Result<StrictSchema.StrictSchema, string>
 
