@@ -24,7 +24,7 @@ import * as Call from "./Call.ts"
  * @since 0.1.0
  */
 export const taskOf = <I, O, R>(
-  agent: TypedAgent.TypedAgent<I, O, R>,
+  agent: TypedAgent.TypedAgent<I, O, R, any>,
   input: NoInfer<I>,
   options?: { readonly id?: string }
 ): Call.Call => {
@@ -48,7 +48,7 @@ export const taskOf = <I, O, R>(
  * @since 0.1.0
  */
 export const reportOf = <I, O, R>(
-  agent: TypedAgent.TypedAgent<I, O, R> | AgentBuilder.AgentBuilder<O, R>,
+  agent: TypedAgent.TypedAgent<I, O, R, any> | AgentBuilder.AgentBuilder<O, R, any>,
   report: NoInfer<O>,
   options?: { readonly id?: string }
 ): Call.Answer | Call.Call =>

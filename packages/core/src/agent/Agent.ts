@@ -15,7 +15,8 @@ import type { RunResult, RunStatus } from "../values/RunResult.ts"
 
 /**
  * An agent that answers with an `O`: a string, or the value of its output
- * schema.
+ * schema. `C` is the context that its runs are given; `undefined` for an agent
+ * that declares none.
  *
  * **Details**
  *
@@ -25,7 +26,7 @@ import type { RunResult, RunStatus } from "../values/RunResult.ts"
  * @category models
  * @since 0.1.0
  */
-export interface Agent<out O> extends Runs.Runs<AgentInput, RunResult<O>, O> {}
+export interface Agent<out O, C = undefined> extends Runs.Runs<AgentInput, RunResult<O>, O, C> {}
 
 /**
  * The face of a compiled agent.
@@ -33,8 +34,8 @@ export interface Agent<out O> extends Runs.Runs<AgentInput, RunResult<O>, O> {}
  * @category constructors
  * @since 0.1.0
  */
-export const make = <O>(spec: BoundSpec): Agent<O> =>
-  Runs.make<AgentInput, RunResult<O>, O>(
+export const make = <O, C = undefined>(spec: BoundSpec): Agent<O, C> =>
+  Runs.make<AgentInput, RunResult<O>, O, C>(
     spec,
     (input) =>
       Effect.flatMap(AcceptInput.accept(spec.agent.client, spec.files, input), ({ files, text }) => {

@@ -43,8 +43,12 @@ import type * as TypedAgent from "./TypedAgent.ts"
  * @category models
  * @since 0.1.0
  */
-export class AgentBuilder<out O, out R = never> extends Pipeable.Class {
-  declare readonly "~types": { readonly O: Types.Covariant<O>; readonly R: Types.Covariant<R> }
+export class AgentBuilder<out O, out R = never, in out C = undefined> extends Pipeable.Class {
+  declare readonly "~types": {
+    readonly O: Types.Covariant<O>
+    readonly R: Types.Covariant<R>
+    readonly C: Types.Invariant<C>
+  }
 
   /** Id of the agent, unique in its family. */
   readonly id: string
@@ -59,13 +63,25 @@ export class AgentBuilder<out O, out R = never> extends Pipeable.Class {
     Object.freeze(this)
   }
 
-  /** Replaces the instructions, the system message. Default: none. */
-  withInstructions(instructions: string): AgentBuilder<O, R> {
-    return new AgentBuilder(AgentSpec.update(this.spec, { instructions }))
+  /**
+   * Replaces the instructions, the system message: a text, or a function of the
+   * run's context, called once for each drive of a run. Default: none.
+   */
+  withInstructions(instructions: string | ((context: C) => string)): AgentBuilder<O, R, C> {
+    return new AgentBuilder(AgentSpec.withInstructions(this.spec, instructions))
+  }
+
+  /**
+   * Declares the context that each run is given, such as whose it is: a value
+   * of a schema. Tools read it with `ToolContext.context`, and instructions can
+   * be a function of it; models see it nowhere else. Default: none.
+   */
+  withContext<A, E, RD, RE>(context: Schema.Codec<A, E, RD, RE>): AgentBuilder<O, R | RD | RE, A> {
+    return new AgentBuilder(AgentSpec.update(this.spec, { context: context as AgentSpec.AnyCodec }))
   }
 
   /** Replaces the model, by its id in the `ModelRegistry`, and the settings of its calls. Default: the registry's. */
-  withModel(modelId: string | undefined, settings: ModelSettings = {}): AgentBuilder<O, R> {
+  withModel(modelId: string | undefined, settings: ModelSettings = {}): AgentBuilder<O, R, C> {
     return new AgentBuilder(AgentSpec.withModel(this.spec, modelId, settings))
   }
 
@@ -73,7 +89,7 @@ export class AgentBuilder<out O, out R = never> extends Pipeable.Class {
   withTools<Tools extends Record<string, Tool.Any>, H extends ToolSource.Handlers<Tools>, E = never, RX = never>(
     toolkit: Toolkit.Toolkit<Tools>,
     handlers: (H & Record<Exclude<keyof H, keyof Tools>, never>) | Effect.Effect<H, E, RX>
-  ): AgentBuilder<O, R | ToolSource.HandlersServices<H, Tools> | NoInfer<RX>> {
+  ): AgentBuilder<O, R | ToolSource.HandlersServices<H, Tools> | NoInfer<RX>, C> {
     return new AgentBuilder(AgentSpec.addTools(this.spec, ToolSource.make(toolkit, handlers)))
   }
 
@@ -83,7 +99,7 @@ export class AgentBuilder<out O, out R = never> extends Pipeable.Class {
    */
   withToolkit<Tools extends Record<string, Tool.Any>, E = never, RX = never>(
     toolkit: Toolkit.WithHandler<Tools> | Effect.Effect<Toolkit.WithHandler<Tools>, E, RX>
-  ): AgentBuilder<O, R | ToolSource.ToolkitServices<Tools> | RX> {
+  ): AgentBuilder<O, R | ToolSource.ToolkitServices<Tools> | RX, C> {
     return new AgentBuilder(AgentSpec.addTools(this.spec, ToolSource.fromToolkit(toolkit)))
   }
 
@@ -92,7 +108,7 @@ export class AgentBuilder<out O, out R = never> extends Pipeable.Class {
    * gets those that are there when it starts. An empty list allows all of
    * them. Default: none.
    */
-  withCatalogTools(names: ReadonlyArray<string>): AgentBuilder<O, R | ToolCatalog> {
+  withCatalogTools(names: ReadonlyArray<string>): AgentBuilder<O, R | ToolCatalog, C> {
     return new AgentBuilder(AgentSpec.withCatalogTools(this.spec, names))
   }
 
@@ -103,7 +119,7 @@ export class AgentBuilder<out O, out R = never> extends Pipeable.Class {
   withSubagents<const A extends ReadonlyArray<TypedAgent.Any>>(
     subagents: A,
     config: DelegationConfig = {}
-  ): AgentBuilder<O, R | TypedAgent.Services<A[number]>> {
+  ): AgentBuilder<O, R | TypedAgent.Services<A[number]>, C> {
     return new AgentBuilder(AgentSpec.addSubagents(this.spec, subagents.map(({ spec }) => spec), config))
   }
 
@@ -111,7 +127,7 @@ export class AgentBuilder<out O, out R = never> extends Pipeable.Class {
    * Lets the agent delegate to postures, through the tool `delegate`, within
    * its bounds on tasks. Default: to none.
    */
-  withPostures(options: AgentSpec.PostureOptions = {}): AgentBuilder<O, R | DelegateRuntime> {
+  withPostures(options: AgentSpec.PostureOptions = {}): AgentBuilder<O, R | DelegateRuntime, C> {
     return new AgentBuilder(AgentSpec.withPostures(this.spec, options))
   }
 
@@ -120,17 +136,17 @@ export class AgentBuilder<out O, out R = never> extends Pipeable.Class {
    * included, or calls that a function picks. It waits there until it is told
    * to proceed. Default: nothing.
    */
-  withBreakpoints(breakpoints: ReadonlyArray<Breakpoint>): AgentBuilder<O, R> {
+  withBreakpoints(breakpoints: ReadonlyArray<Breakpoint>): AgentBuilder<O, R, C> {
     return new AgentBuilder(AgentSpec.withBreakpoints(this.spec, breakpoints))
   }
 
   /** Replaces how many model responses a run may take. Default: 32. */
-  withMaxSteps(maxSteps: number): AgentBuilder<O, R> {
+  withMaxSteps(maxSteps: number): AgentBuilder<O, R, C> {
     return new AgentBuilder(AgentSpec.update(this.spec, { maxSteps }))
   }
 
   /** Replaces how often an answer that does not decode is asked for again, 0 to 5. Default: 1. */
-  withReasks(reasks: number): AgentBuilder<O, R> {
+  withReasks(reasks: number): AgentBuilder<O, R, C> {
     return new AgentBuilder(AgentSpec.update(this.spec, { reasks }))
   }
 
@@ -138,7 +154,7 @@ export class AgentBuilder<out O, out R = never> extends Pipeable.Class {
    * Replaces when failed model calls are made again, for failures that may
    * pass. Default: twice, after about half a second and a second.
    */
-  withRetry(schedule: Schedule.Schedule<unknown, ModelError>): AgentBuilder<O, R> {
+  withRetry(schedule: Schedule.Schedule<unknown, ModelError>): AgentBuilder<O, R, C> {
     return new AgentBuilder(AgentSpec.update(this.spec, { retry: schedule }))
   }
 
@@ -146,12 +162,12 @@ export class AgentBuilder<out O, out R = never> extends Pipeable.Class {
    * Replaces the longest wait before a retry that a provider may ask for; the
    * run fails at once with a longer one. Default: 60 seconds.
    */
-  withMaxRetryAfter(duration: Duration.Input): AgentBuilder<O, R> {
+  withMaxRetryAfter(duration: Duration.Input): AgentBuilder<O, R, C> {
     return new AgentBuilder(AgentSpec.withMaxRetryAfter(this.spec, duration))
   }
 
   /** Sets limits of a run, field by field. Default: none. */
-  withBudget(budget: Budget): AgentBuilder<O, R> {
+  withBudget(budget: Budget): AgentBuilder<O, R, C> {
     return new AgentBuilder(AgentSpec.withBudget(this.spec, budget))
   }
 
@@ -159,7 +175,7 @@ export class AgentBuilder<out O, out R = never> extends Pipeable.Class {
    * Sets what happens when a child fails, field by field. Default: a fatal tool
    * of a child fails the run, anything else is an error that the model reads.
    */
-  withChildFailure(policy: ChildFailurePolicy): AgentBuilder<O, R> {
+  withChildFailure(policy: ChildFailurePolicy): AgentBuilder<O, R, C> {
     return new AgentBuilder(AgentSpec.update(this.spec, { childFailure: { ...this.spec.childFailure, ...policy } }))
   }
 
@@ -167,12 +183,12 @@ export class AgentBuilder<out O, out R = never> extends Pipeable.Class {
    * Sets how many files an input may have and how large they may be, bound by
    * bound. Default: 20 files, 10 MiB a file, 20 MiB in all.
    */
-  withFileLimits(limits: FileLimits): AgentBuilder<O, R> {
+  withFileLimits(limits: FileLimits): AgentBuilder<O, R, C> {
     return new AgentBuilder(AgentSpec.update(this.spec, { files: { ...this.spec.files, ...limits } }))
   }
 
   /** Replaces the answer: a value of this schema instead of text. */
-  withOutput<A, E, RD, RE>(output: Schema.Codec<A, E, RD, RE>): AgentBuilder<A, R | RD | RE> {
+  withOutput<A, E, RD, RE>(output: Schema.Codec<A, E, RD, RE>): AgentBuilder<A, R | RD | RE, C> {
     return new AgentBuilder(AgentSpec.update(this.spec, { report: output as AgentSpec.AnyCodec }))
   }
 
@@ -180,8 +196,8 @@ export class AgentBuilder<out O, out R = never> extends Pipeable.Class {
    * Compiles the definition, with its whole family, onto the runtime in the
    * context. One error lists every problem.
    */
-  build(): Effect.Effect<Agent.Agent<O>, AgentDefinitionError, R | Mandate | ModelRegistry> {
-    return Effect.map(Bind.bind(this.spec), (bound) => Agent.make<O>(bound))
+  build(): Effect.Effect<Agent.Agent<O, C>, AgentDefinitionError, R | Mandate | ModelRegistry> {
+    return Effect.map(Bind.bind(this.spec), (bound) => Agent.make<O, C>(bound))
   }
 }
 

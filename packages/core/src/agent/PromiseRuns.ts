@@ -8,7 +8,7 @@ import type * as Stream from "effect/Stream"
 import type { RunHandle, Runs } from "../delegation/Runs.ts"
 import type { Answer } from "../values/Answer.ts"
 import type { RunId, ThreadId } from "../values/Ids.ts"
-import type { RunConfig } from "../values/RunConfig.ts"
+import type * as RunConfig from "../values/RunConfig.ts"
 import type { RunEvent } from "../values/RunEvent.ts"
 import type { CurrentStatus, RunFinished, RunResult, SettledRun } from "../values/RunResult.ts"
 
@@ -29,7 +29,7 @@ export interface Cancellable {
  * @category models
  * @since 0.1.0
  */
-export interface PromiseRuns<in I, out A, out O> {
+export interface PromiseRuns<in I, out A, out O, C = undefined> {
   /** Id of the agent. */
   readonly id: string
 
@@ -37,16 +37,16 @@ export interface PromiseRuns<in I, out A, out O> {
    * Runs to the end. Aborting the signal cancels the run and everything below
    * it, and then rejects with the signal's reason.
    */
-  readonly run: (input: I, config?: RunConfig & Cancellable) => Promise<A>
+  readonly run: (input: I, ...config: RunConfig.Args<C, Cancellable>) => Promise<A>
 
   /**
    * Runs and gives the events as they happen, `RunFinished` last. The run
    * starts when the iteration does. Leaving the iteration does not stop it.
    */
-  readonly stream: (input: I, config?: RunConfig) => AsyncIterable<RunEvent | RunFinished<A>>
+  readonly stream: (input: I, ...config: RunConfig.Args<C>) => AsyncIterable<RunEvent | RunFinished<A>>
 
   /** Starts a run and gives a handle to it. */
-  readonly start: (input: I, config?: RunConfig) => Promise<PromiseHandle<A>>
+  readonly start: (input: I, ...config: RunConfig.Args<C>) => Promise<PromiseHandle<A>>
 
   /**
    * Answers some or all of what the suspended run of a thread waits on, by the
@@ -112,11 +112,14 @@ export interface Perform {
  * @category constructors
  * @since 0.1.0
  */
-export const make = <I, A, O>(runs: Runs<I, A, O>, perform: Perform): PromiseRuns<I, A, O> => ({
+export const make = <I, A, O, C>(runs: Runs<I, A, O, C>, perform: Perform): PromiseRuns<I, A, O, C> => ({
   id: runs.id,
-  run: (input, { signal, ...config } = {}) => perform.effect(runs.run(input, config), signal),
-  stream: (input, config) => perform.stream(runs.stream(input, config)),
-  start: (input, config) => perform.effect(runs.start(input, config)).then((started) => handle(started, perform)),
+  run: (input, ...args) => {
+    const { signal, ...config }: RunConfig.WithContext & Cancellable = args[0] ?? {}
+    return perform.effect(runs.run(input, ...[config] as unknown as RunConfig.Args<C>), signal)
+  },
+  stream: (input, ...config) => perform.stream(runs.stream(input, ...config)),
+  start: (input, ...config) => perform.effect(runs.start(input, ...config)).then((started) => handle(started, perform)),
   resume: (threadId, answers, options) => perform.effect(runs.resume(threadId, answers), options?.signal),
   recover: (threadId, { signal, ...options } = {}) => perform.effect(runs.recover(threadId, options), signal),
   cancel: (threadId, options) => perform.effect(runs.cancel(threadId, options)),

@@ -39,8 +39,8 @@ import type { TypedAgent } from "./TypedAgent.ts"
  * @since 0.1.0
  */
 export interface PromiseRuntime<in R> extends AsyncDisposable {
-  readonly build: <O>(agent: AgentBuilder<O, R>) => Promise<PromiseAgent<O>>
-  readonly bind: <I, O>(agent: TypedAgent<I, O, R>) => Promise<PromiseBoundAgent<I, O>>
+  readonly build: <O, C>(agent: AgentBuilder<O, R, C>) => Promise<PromiseAgent<O, C>>
+  readonly bind: <I, O, C>(agent: TypedAgent<I, O, R, C>) => Promise<PromiseBoundAgent<I, O, C>>
   readonly run: <A, E>(
     effect: Effect.Effect<A, E, R | Mandate | ModelRegistry>,
     options?: PromiseRuns.Cancellable
@@ -54,7 +54,7 @@ export interface PromiseRuntime<in R> extends AsyncDisposable {
  * @category models
  * @since 0.1.0
  */
-export interface PromiseAgent<out O> extends PromiseRuns.PromiseRuns<AgentInput, RunResult<O>, O> {}
+export interface PromiseAgent<out O, C = undefined> extends PromiseRuns.PromiseRuns<AgentInput, RunResult<O>, O, C> {}
 
 /**
  * A bound subagent whose verbs return promises.
@@ -62,7 +62,9 @@ export interface PromiseAgent<out O> extends PromiseRuns.PromiseRuns<AgentInput,
  * @category models
  * @since 0.1.0
  */
-export interface PromiseBoundAgent<in I, out O> extends PromiseRuns.PromiseRuns<I, TaskOutcome<O>, O> {
+export interface PromiseBoundAgent<in I, out O, C = undefined>
+  extends PromiseRuns.PromiseRuns<I, TaskOutcome<O>, O, C>
+{
   /** The same agent for adapters, such as `toAiSdkTool` of `@mandate/providers`. */
   readonly json: JsonAgent
 }

@@ -1,5 +1,6 @@
 /**
- * Definitions of subagents: a typed input, a typed report.
+ * The definition of a subagent: a typed input, a typed report. How one is made
+ * is in `DefineSubagent.ts`.
  *
  * @since 0.1.0
  */
@@ -28,7 +29,6 @@ import type { ChildFailurePolicy } from "../values/ChildFailure.ts"
 import type { DelegationConfig } from "../values/DelegationConfig.ts"
 import type { ModelError } from "../values/ModelError.ts"
 import type { ModelSettings } from "../values/ModelRequest.ts"
-import type { TaskRequest } from "../values/TaskRequest.ts"
 
 /**
  * Definition of a subagent that takes an `I` and reports an `O`. `R` is what
@@ -44,11 +44,12 @@ import type { TaskRequest } from "../values/TaskRequest.ts"
  * @category models
  * @since 0.1.0
  */
-export class TypedAgent<in out I, in out O, out R = never> extends Pipeable.Class {
+export class TypedAgent<in out I, in out O, out R = never, in out C = undefined> extends Pipeable.Class {
   declare readonly "~types": {
     readonly I: Types.Invariant<I>
     readonly O: Types.Invariant<O>
     readonly R: Types.Covariant<R>
+    readonly C: Types.Invariant<C>
   }
 
   /** Id of the subagent, unique in its family. */
@@ -64,13 +65,26 @@ export class TypedAgent<in out I, in out O, out R = never> extends Pipeable.Clas
     Object.freeze(this)
   }
 
-  /** Replaces the instructions, the child's system message. Default: none. */
-  withInstructions(instructions: string): TypedAgent<I, O, R> {
-    return new TypedAgent(AgentSpec.update(this.spec, { instructions }))
+  /**
+   * Replaces the instructions, the child's system message: a text, or a
+   * function of the run's context, called once for each drive. Default: none.
+   */
+  withInstructions(instructions: string | ((context: C) => string)): TypedAgent<I, O, R, C> {
+    return new TypedAgent(AgentSpec.withInstructions(this.spec, instructions))
+  }
+
+  /**
+   * Declares the context that each run is given, by a caller or from its
+   * parent's, which must be a value of this schema too. Tools read it with
+   * `ToolContext.context`; models see it nowhere but in instructions. Default:
+   * none.
+   */
+  withContext<A, E, RD, RE>(context: Schema.Codec<A, E, RD, RE>): TypedAgent<I, O, R | RD | RE, A> {
+    return new TypedAgent(AgentSpec.update(this.spec, { context: context as AgentSpec.AnyCodec }))
   }
 
   /** Replaces the model, by its id in the `ModelRegistry`, and the settings of its calls. Default: the registry's. */
-  withModel(modelId: string | undefined, settings: ModelSettings = {}): TypedAgent<I, O, R> {
+  withModel(modelId: string | undefined, settings: ModelSettings = {}): TypedAgent<I, O, R, C> {
     return new TypedAgent(AgentSpec.withModel(this.spec, modelId, settings))
   }
 
@@ -78,7 +92,7 @@ export class TypedAgent<in out I, in out O, out R = never> extends Pipeable.Clas
   withTools<Tools extends Record<string, Tool.Any>, H extends ToolSource.Handlers<Tools>, E = never, RX = never>(
     toolkit: Toolkit.Toolkit<Tools>,
     handlers: (H & Record<Exclude<keyof H, keyof Tools>, never>) | Effect.Effect<H, E, RX>
-  ): TypedAgent<I, O, R | ToolSource.HandlersServices<H, Tools> | NoInfer<RX>> {
+  ): TypedAgent<I, O, R | ToolSource.HandlersServices<H, Tools> | NoInfer<RX>, C> {
     return new TypedAgent(AgentSpec.addTools(this.spec, ToolSource.make(toolkit, handlers)))
   }
 
@@ -88,7 +102,7 @@ export class TypedAgent<in out I, in out O, out R = never> extends Pipeable.Clas
    */
   withToolkit<Tools extends Record<string, Tool.Any>, E = never, RX = never>(
     toolkit: Toolkit.WithHandler<Tools> | Effect.Effect<Toolkit.WithHandler<Tools>, E, RX>
-  ): TypedAgent<I, O, R | ToolSource.ToolkitServices<Tools> | RX> {
+  ): TypedAgent<I, O, R | ToolSource.ToolkitServices<Tools> | RX, C> {
     return new TypedAgent(AgentSpec.addTools(this.spec, ToolSource.fromToolkit(toolkit)))
   }
 
@@ -97,7 +111,7 @@ export class TypedAgent<in out I, in out O, out R = never> extends Pipeable.Clas
    * gets those that are there when it starts. An empty list allows all of
    * them. Default: none.
    */
-  withCatalogTools(names: ReadonlyArray<string>): TypedAgent<I, O, R | ToolCatalog> {
+  withCatalogTools(names: ReadonlyArray<string>): TypedAgent<I, O, R | ToolCatalog, C> {
     return new TypedAgent(AgentSpec.withCatalogTools(this.spec, names))
   }
 
@@ -105,7 +119,7 @@ export class TypedAgent<in out I, in out O, out R = never> extends Pipeable.Clas
   withSubagents<const A extends ReadonlyArray<Any>>(
     subagents: A,
     config: DelegationConfig = {}
-  ): TypedAgent<I, O, R | Services<A[number]>> {
+  ): TypedAgent<I, O, R | Services<A[number]>, C> {
     return new TypedAgent(AgentSpec.addSubagents(this.spec, subagents.map(({ spec }) => spec), config))
   }
 
@@ -113,7 +127,7 @@ export class TypedAgent<in out I, in out O, out R = never> extends Pipeable.Clas
    * Lets the agent delegate to postures, through the tool `delegate`, within
    * its bounds on tasks. Default: to none.
    */
-  withPostures(options: AgentSpec.PostureOptions = {}): TypedAgent<I, O, R | DelegateRuntime> {
+  withPostures(options: AgentSpec.PostureOptions = {}): TypedAgent<I, O, R | DelegateRuntime, C> {
     return new TypedAgent(AgentSpec.withPostures(this.spec, options))
   }
 
@@ -122,17 +136,17 @@ export class TypedAgent<in out I, in out O, out R = never> extends Pipeable.Clas
    * included, or calls that a function picks. It waits there until it is told
    * to proceed. Default: nothing.
    */
-  withBreakpoints(breakpoints: ReadonlyArray<Breakpoint>): TypedAgent<I, O, R> {
+  withBreakpoints(breakpoints: ReadonlyArray<Breakpoint>): TypedAgent<I, O, R, C> {
     return new TypedAgent(AgentSpec.withBreakpoints(this.spec, breakpoints))
   }
 
   /** Replaces how many model responses a run may take. Default: 32. */
-  withMaxSteps(maxSteps: number): TypedAgent<I, O, R> {
+  withMaxSteps(maxSteps: number): TypedAgent<I, O, R, C> {
     return new TypedAgent(AgentSpec.update(this.spec, { maxSteps }))
   }
 
   /** Replaces how often an answer that does not decode is asked for again, 0 to 5. Default: 1. */
-  withReasks(reasks: number): TypedAgent<I, O, R> {
+  withReasks(reasks: number): TypedAgent<I, O, R, C> {
     return new TypedAgent(AgentSpec.update(this.spec, { reasks }))
   }
 
@@ -140,7 +154,7 @@ export class TypedAgent<in out I, in out O, out R = never> extends Pipeable.Clas
    * Replaces when failed model calls are made again, for failures that may
    * pass. Default: twice, after about half a second and a second.
    */
-  withRetry(schedule: Schedule.Schedule<unknown, ModelError>): TypedAgent<I, O, R> {
+  withRetry(schedule: Schedule.Schedule<unknown, ModelError>): TypedAgent<I, O, R, C> {
     return new TypedAgent(AgentSpec.update(this.spec, { retry: schedule }))
   }
 
@@ -148,12 +162,12 @@ export class TypedAgent<in out I, in out O, out R = never> extends Pipeable.Clas
    * Replaces the longest wait before a retry that a provider may ask for; the
    * run fails at once with a longer one. Default: 60 seconds.
    */
-  withMaxRetryAfter(duration: Duration.Input): TypedAgent<I, O, R> {
+  withMaxRetryAfter(duration: Duration.Input): TypedAgent<I, O, R, C> {
     return new TypedAgent(AgentSpec.withMaxRetryAfter(this.spec, duration))
   }
 
   /** Sets limits of a run, field by field. Default: none. */
-  withBudget(budget: Budget): TypedAgent<I, O, R> {
+  withBudget(budget: Budget): TypedAgent<I, O, R, C> {
     return new TypedAgent(AgentSpec.withBudget(this.spec, budget))
   }
 
@@ -161,7 +175,7 @@ export class TypedAgent<in out I, in out O, out R = never> extends Pipeable.Clas
    * Sets what happens when a child fails, field by field. Default: a fatal tool
    * of a child fails the run, anything else is an error that the model reads.
    */
-  withChildFailure(policy: ChildFailurePolicy): TypedAgent<I, O, R> {
+  withChildFailure(policy: ChildFailurePolicy): TypedAgent<I, O, R, C> {
     return new TypedAgent(AgentSpec.update(this.spec, { childFailure: { ...this.spec.childFailure, ...policy } }))
   }
 
@@ -170,7 +184,7 @@ export class TypedAgent<in out I, in out O, out R = never> extends Pipeable.Clas
    * canonical JSON under a line that names the subagent; a `TaskRequest`'s
    * description as it is.
    */
-  withInputText(inputText: (input: I) => string): TypedAgent<I, O, R> {
+  withInputText(inputText: (input: I) => string): TypedAgent<I, O, R, C> {
     return new TypedAgent(AgentSpec.update(this.spec, { inputText }))
   }
 
@@ -180,13 +194,13 @@ export class TypedAgent<in out I, in out O, out R = never> extends Pipeable.Clas
    * encoded inputs are, and nothing of the definition that is data differs;
    * `version` stands for what is code. Default: not cached.
    */
-  withCache(policy: CachePolicy = {}): TypedAgent<I, O, R | ResultCache> {
+  withCache(policy: CachePolicy = {}): TypedAgent<I, O, R | ResultCache, C> {
     return new TypedAgent(AgentSpec.update(this.spec, { cache: Object.freeze({ ...policy }) }))
   }
 
   /** Compiles the definition, with its whole family, onto the runtime in the context. */
-  bind(): Effect.Effect<BoundAgent.BoundAgent<I, O>, AgentDefinitionError, R | Mandate | ModelRegistry> {
-    return Effect.map(Bind.bind(this.spec), (bound) => BoundAgent.make<I, O>(bound))
+  bind(): Effect.Effect<BoundAgent.BoundAgent<I, O, C>, AgentDefinitionError, R | Mandate | ModelRegistry> {
+    return Effect.map(Bind.bind(this.spec), (bound) => BoundAgent.make<I, O, C>(bound))
   }
 }
 
@@ -197,7 +211,7 @@ export class TypedAgent<in out I, in out O, out R = never> extends Pipeable.Clas
  * @since 0.1.0
  */
 // `unknown` for the services: `any` would let a missing service pass unseen.
-export type Any = TypedAgent<any, any, unknown>
+export type Any = TypedAgent<any, any, unknown, any>
 
 /**
  * Input type of a subagent.
@@ -205,7 +219,7 @@ export type Any = TypedAgent<any, any, unknown>
  * @category utility types
  * @since 0.1.0
  */
-export type Input<A> = A extends TypedAgent<infer I, infer _O, infer _R> ? I : never
+export type Input<A> = A extends TypedAgent<infer I, infer _O, infer _R, infer _C> ? I : never
 
 /**
  * Report type of a subagent.
@@ -213,7 +227,7 @@ export type Input<A> = A extends TypedAgent<infer I, infer _O, infer _R> ? I : n
  * @category utility types
  * @since 0.1.0
  */
-export type Report<A> = A extends TypedAgent<infer _I, infer O, infer _R> ? O : never
+export type Report<A> = A extends TypedAgent<infer _I, infer O, infer _R, infer _C> ? O : never
 
 /**
  * Services that a subagent needs when it is bound.
@@ -221,69 +235,4 @@ export type Report<A> = A extends TypedAgent<infer _I, infer O, infer _R> ? O : 
  * @category utility types
  * @since 0.1.0
  */
-export type Services<A> = A extends TypedAgent<infer _I, infer _O, infer R> ? R : never
-
-/**
- * Defines a subagent by the schemas of its input and its report.
- *
- * **Details**
- *
- * `id` has 1 to 52 of `[a-zA-Z0-9_-]`; `description` tells a parent's model
- * when to delegate to it. Both are checked when the definition is bound.
- *
- * **Example** (A subagent)
- *
- * ```ts
- * import { TypedAgent } from "@mandate/core"
- * import { Schema } from "effect"
- *
- * const researcher = TypedAgent.make("researcher", {
- *   description: "Researches one topic and cites its sources",
- *   input: Schema.Struct({ topic: Schema.String }),
- *   report: Schema.Struct({ facts: Schema.Array(Schema.String) })
- * }).withInstructions("You research one topic.")
- *
- * console.assert(researcher.id === "researcher")
- * ```
- *
- * @category constructors
- * @since 0.1.0
- */
-export const make = <I, IE, IRD, IRE, O, OE, ORD, ORE>(id: string, options: {
-  readonly description: string
-  readonly input: Schema.Codec<I, IE, IRD, IRE>
-  readonly report: Schema.Codec<O, OE, ORD, ORE>
-}): TypedAgent<I, O, IRD | IRE | ORD | ORE> =>
-  new TypedAgent(AgentSpec.make({
-    id,
-    role: "typed",
-    description: options.description,
-    input: options.input as AgentSpec.AnyCodec,
-    report: options.report as AgentSpec.AnyCodec
-  }))
-
-/**
- * Defines a subagent that takes a description of its task and reports in text.
- * All text subagents of a parent are offered through the one tool `task`.
- *
- * **Example** (A text subagent, run with no parent)
- *
- * ```ts
- * import { Mandate, TypedAgent } from "@mandate/core"
- * import { ScriptedModel, Step } from "@mandate/testing"
- * import { Effect } from "effect"
- *
- * const scribe = TypedAgent.text("scribe", { description: "Writes prose from notes" })
- *
- * const program = Effect.gen(function*() {
- *   const bound = yield* scribe.bind()
- *   const outcome = yield* bound.run({ description: "Two lines on tides" })
- *   return outcome._tag === "Reported" ? outcome.report : outcome._tag
- * }).pipe(Effect.provide([Mandate.layerMemory, ScriptedModel.layer({ scribe: [Step.text("It rises. It falls.")] })]))
- * ```
- *
- * @category constructors
- * @since 0.1.0
- */
-export const text = (id: string, options: { readonly description: string }): TypedAgent<TaskRequest, string> =>
-  new TypedAgent(AgentSpec.make({ id, role: "text", description: options.description }))
+export type Services<A> = A extends TypedAgent<infer _I, infer _O, infer R, infer _C> ? R : never

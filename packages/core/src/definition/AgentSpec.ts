@@ -64,6 +64,9 @@ export interface PostureOptions {
  *   absent for none
  * - `postures`: which postures the agent may delegate to; absent for none
  * - `cache`: how results are cached; absent for not at all
+ * - `context`: codec of the context that each run is given; absent for none
+ * - `instructions`: a text, or a function of the context
+ * - `instructionsOf`: the codec of the context that the function takes
  * - `files`: bounds on the files of an input, over the defaults
  * - `breakpoints`: what a run stops before
  * - `retry`: absent for the default schedule
@@ -77,7 +80,9 @@ export interface AgentSpec {
   readonly id: string
   readonly role: "typed" | "text" | "agent"
   readonly description: string
-  readonly instructions: string
+  readonly context: AnyCodec | undefined
+  readonly instructions: string | ((context: any) => string)
+  readonly instructionsOf: AnyCodec | undefined
   readonly modelId: string | undefined
   readonly settings: ModelSettings
   readonly input: AnyCodec
@@ -121,7 +126,9 @@ export const make = (
     id: base.id,
     role: base.role,
     description: base.description,
+    context: undefined,
     instructions: "",
+    instructionsOf: undefined,
     modelId: undefined,
     settings: {},
     input: base.input ?? (base.role === "text" ? TaskRequest : Schema.String),
@@ -150,6 +157,16 @@ export const make = (
  * @since 0.1.0
  */
 export const update = (self: AgentSpec, patch: Partial<AgentSpec>): AgentSpec => freeze({ ...self, ...patch })
+
+/**
+ * Replaces the instructions: a text, or a function of the context that is
+ * declared by now.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const withInstructions = (self: AgentSpec, instructions: AgentSpec["instructions"]): AgentSpec =>
+  update(self, { instructions, instructionsOf: typeof instructions === "function" ? self.context : undefined })
 
 /**
  * Sets limits of a run, field by field.

@@ -48,6 +48,9 @@ export class ToolContext extends Context.Service<ToolContext, {
    */
   readonly epoch: number
 
+  /** The context of the run. See {@link context}. */
+  readonly context: <A, E, RD, RE>(schema: Schema.Codec<A, E, RD, RE>) => Effect.Effect<A, never, RD>
+
   /** Asks a person. See {@link ask}. */
   readonly ask: <A, E, RD, RE>(
     question: string,
@@ -79,6 +82,56 @@ export const idempotencyKey: Effect.Effect<string, never, ToolContext> = Effect.
   ToolContext,
   (context) => context.idempotencyKey
 )
+
+/**
+ * Gets the context that the run was started with, by a schema.
+ *
+ * **Details**
+ *
+ * With the schema that the agent declares (`withContext`) this is the value
+ * that its runs are given. Any other schema decodes the JSON of that value, so
+ * a tool that several agents share can name the fields that it needs. Each
+ * child has what its own schema made of its parent's context.
+ *
+ * **Gotchas**
+ *
+ * It is a defect of the handler where the agent declares no context, as
+ * postures do, or where the context is no value of the schema; the model then
+ * reads that the tool failed.
+ *
+ * **Example** (A tool that knows whose run it is called from)
+ *
+ * ```ts
+ * import { AgentBuilder, Mandate, ToolContext } from "@mandate/core"
+ * import { ScriptedModel, Step } from "@mandate/testing"
+ * import { Effect, Schema } from "effect"
+ * import * as Tool from "effect/ai/Tool"
+ * import * as Toolkit from "effect/ai/Toolkit"
+ *
+ * const User = Schema.Struct({ userId: Schema.String, language: Schema.String })
+ *
+ * const clerk = AgentBuilder.make("clerk")
+ *   .withContext(User)
+ *   .withInstructions(({ language }) => `Answer in ${language}.`)
+ *   .withTools(Toolkit.make(Tool.make("orders", { success: Schema.String })), {
+ *     orders: () => Effect.map(ToolContext.context(User), ({ userId }) => `No orders of ${userId}`)
+ *   })
+ *
+ * const program = Effect.gen(function*() {
+ *   const agent = yield* clerk.build()
+ *   yield* agent.run("What did I order?", { context: { userId: "u-1", language: "Norwegian" } })
+ * }).pipe(Effect.provide([
+ *   Mandate.layerMemory,
+ *   ScriptedModel.layer({ clerk: [Step.call("orders"), Step.text("Ingenting.")] })
+ * ]))
+ * ```
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const context = <A, E, RD, RE>(
+  schema: Schema.Codec<A, E, RD, RE>
+): Effect.Effect<A, never, ToolContext | RD> => Effect.flatMap(ToolContext, (context) => context.context(schema))
 
 /**
  * Asks a person, and waits for the answer: the run suspends, for as long as it

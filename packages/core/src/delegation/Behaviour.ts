@@ -31,7 +31,8 @@ export const of = (spec: AgentSpec, compiled: {
   return CacheKey.behaviour({
     id: spec.id,
     role: spec.role,
-    instructions: spec.instructions,
+    // A function is code; the shape has the schema of what it takes.
+    instructions: typeof spec.instructions === "string" ? spec.instructions : null,
     // A definition whose model is not there is refused, and its behaviour never looked at.
     model: [agent.client?.provider ?? "", agent.client?.modelId ?? ""],
     settings: spec.settings as Json,

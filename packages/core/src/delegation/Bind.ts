@@ -29,6 +29,7 @@ import * as Behaviour from "./Behaviour.ts"
 import * as BindAnswer from "./BindAnswer.ts"
 import { codec, type Report } from "./BindCodec.ts"
 import * as BindTools from "./BindTools.ts"
+import * as BoundContext from "./BoundContext.ts"
 import type { BoundSpec } from "./BoundSpec.ts"
 import * as CatalogTools from "./CatalogTools.ts"
 import * as DefinitionCheck from "./DefinitionCheck.ts"
@@ -116,7 +117,8 @@ const bindOne: (
 
   const subagents = yield* Effect.forEach(spec.subagents, (subagent) => bindOne(family, subagent, path))
   const input = codec(spec.input, "input", report)
-  const answerCodec = spec.report === undefined ? undefined : reportCodec(spec.report, report)
+  const answerCodec = spec.report === undefined ? undefined : requiredCodec(spec.report, "report", report)
+  const contextCodec = spec.context === undefined ? undefined : requiredCodec(spec.context, "context", report)
   const tools = sources.flatMap((source) => BindTools.compile(source, report))
   const registry = Context.get(family.context, ModelRegistry)
   const client = yield* Effect.catch(registry.get(spec.modelId), (error) => {
@@ -140,9 +142,13 @@ const bindOne: (
   ]
   report(DefinitionCheck.breakpoints(spec, loopTools.map((tool) => tool.definition.name)))
   report(SchemaCheck.problems(client, offered, answer?.native, subagents))
+  const services = family.context as Context.Context<never>
   const agent: CompiledAgent = {
     id: spec.id,
-    system: spec.instructions === "" ? undefined : { role: "system", content: spec.instructions },
+    system: typeof spec.instructions !== "string" || spec.instructions === ""
+      ? undefined
+      : { role: "system", content: spec.instructions },
+    declares: contextCodec === undefined ? undefined : BoundContext.declared(spec, contextCodec, services),
     // A family with a problem is never run.
     client: client!,
     settings: spec.settings,
@@ -153,12 +159,13 @@ const bindOne: (
     breakpoint: Breakpoint.compile(spec.breakpoints),
     retry: spec.retry ?? defaultRetry,
     maxRetryAfter: RetryAfter.max(spec.maxRetryAfter) ?? RetryAfter.defaultMax,
-    context: family.context as Context.Context<never>
+    context: services
   }
   const shape = Shape.make({
     id: spec.id,
     tools,
     report: answerCodec,
+    context: contextCodec,
     subagents: subagents.map(({ agent, input, shape }) => ({ id: agent.id, input, shape }))
   })
   const reportForm = spec.report === undefined ? undefined : ReportForm.of(spec.report)
@@ -172,6 +179,14 @@ const bindOne: (
     files: FileLimits.resolve(spec.files),
     report: answerCodec,
     reportForm,
+    context: contextCodec === undefined
+      ? BoundContext.none(spec.id)
+      : BoundContext.make(
+        spec.id,
+        contextCodec,
+        services,
+        subagents.map(({ agent, context }) => ({ id: agent.id, context }))
+      ),
     childFailure: spec.childFailure,
     subagents,
     ownMaxDepth: spec.delegation.maxDepth,
@@ -198,14 +213,18 @@ const bindOne: (
   return bound
 })
 
-const reportCodec = (schema: AnyCodec, report: Report): JsonCodec.JsonCodec<unknown> => {
+const requiredCodec = (
+  schema: AnyCodec,
+  what: "context" | "report",
+  report: Report
+): JsonCodec.JsonCodec<unknown> => {
   if (Schema.is(schema)(undefined)) {
     report([{
       kind: "UnsupportedSchema",
-      message: "the schema of the report takes undefined at its root; a report is never optional"
+      message: `the schema of the ${what} takes undefined at its root; a ${what} is never optional`
     }])
   }
-  return codec(schema, "report", report)
+  return codec(schema, what, report)
 }
 
 const prompt = (spec: AgentSpec, input: unknown, json: string): string => {

@@ -34,7 +34,7 @@ import type { TypedCache } from "./TypedCache.ts"
  * @category models
  * @since 0.1.0
  */
-export interface BoundAgent<in I, out O> extends Runs.Runs<I, TaskOutcome<O>, O> {
+export interface BoundAgent<in I, out O, C = undefined> extends Runs.Runs<I, TaskOutcome<O>, O, C> {
   /** The same agent for callers that have JSON only. */
   readonly json: JsonAgent
 }
@@ -55,7 +55,7 @@ export interface BoundAgent<in I, out O> extends Runs.Runs<I, TaskOutcome<O>, O>
  * @category models
  * @since 0.1.0
  */
-export interface JsonAgent extends Pick<Runs.Runs<Json.Json, TaskOutcome<Json.Json>, Json.Json>, Verbs> {
+export interface JsonAgent extends Pick<Runs.Runs<Json.Json, TaskOutcome<Json.Json>, Json.Json, unknown>, Verbs> {
   readonly description: string
   readonly inputSchema: { readonly [key: string]: Json.Json }
 }
@@ -68,8 +68,8 @@ type Verbs = "id" | "run" | "start" | "stream"
  * @category constructors
  * @since 0.1.0
  */
-export const make = <I, O>(spec: BoundSpec): BoundAgent<I, O> => ({
-  ...Runs.make<I, TaskOutcome<O>, O>(
+export const make = <I, O, C = undefined>(spec: BoundSpec): BoundAgent<I, O, C> => ({
+  ...Runs.make<I, TaskOutcome<O>, O, C>(
     spec,
     (input) => encode(spec, input),
     (ended) => outcome(spec, ended, (place, settled) => Standing.settled<O>(spec, place, settled)),
@@ -79,11 +79,11 @@ export const make = <I, O>(spec: BoundSpec): BoundAgent<I, O> => ({
 })
 
 const reuse = <I, O>(spec: BoundSpec, { keys, results }: TypedCache): Runs.Reuse<I, TaskOutcome<O>> =>
-  Effect.fnUntraced(function*({ input, terms: { budget, tenant }, threadId }, work) {
+  Effect.fnUntraced(function*({ input, terms: { budget, context, tenant }, threadId }, work) {
     const { json } = yield* encode(spec, input)
     const surroundings = yield* Surroundings.of(spec, { depth: 0, depthLeft: spec.maxDepth })
     const ended = yield* results.use({
-      keys: keys(JSON.parse(json), { tenant, surroundings, budget }),
+      keys: keys(JSON.parse(json), { tenant, surroundings, budget, context }),
       subagent: spec,
       id: threadId,
       within: yield* CallLine.current,
@@ -114,7 +114,7 @@ const kept = <O>(
 }
 
 const jsonAgent = (spec: BoundSpec): JsonAgent => {
-  const { id, run, start, stream } = Runs.make<Json.Json, TaskOutcome<Json.Json>, Json.Json>(
+  const { id, run, start, stream } = Runs.make<Json.Json, TaskOutcome<Json.Json>, Json.Json, unknown>(
     spec,
     (input) => Effect.flatMap(fromModel(spec, input), (value) => encode(spec, value)),
     (ended) =>

@@ -93,7 +93,7 @@ const slotsOf = (drive: Drive): Slots.Slots => {
  * @since 0.1.0
  */
 export const starting = (
-  { call, drive: { run }, posture, subagent, task }: Task,
+  { call, context, drive: { run }, posture, subagent, task }: Task,
   binding: RunBinding | undefined
 ): ActiveRun.StartingRun => {
   const depthLeft = posture?.depthLeft ?? run.depthLeft - 1
@@ -114,6 +114,7 @@ export const starting = (
     budget: posture?.budget ?? Result.getOrElse(Budget.resolve(subagent.budget, undefined), () => ({})),
     input: task.json,
     prompt: task.prompt,
+    ...(context === undefined ? {} : { context }),
     ephemeral: false
   }
 }

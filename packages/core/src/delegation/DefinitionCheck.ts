@@ -37,6 +37,7 @@ export const problems = (spec: AgentSpec, tools: ReadonlyArray<Tool.Any>): Reado
   ...identity(spec),
   ...settings(spec),
   ...subagentIds(spec),
+  ...contexts(spec),
   ...toolProblems(spec, tools)
 ]
 
@@ -103,6 +104,23 @@ const subagentIds = ({ subagents }: AgentSpec): ReadonlyArray<Found> =>
     kind: "DuplicateId" as const,
     message: `the subagent "${id}" is listed twice`
   }))
+
+// A subagent reads its parent's context, so the parent has one.
+const contexts = ({ context, instructions, instructionsOf, subagents }: AgentSpec): ReadonlyArray<Found> => [
+  ...(typeof instructions === "string" || (context !== undefined && instructionsOf === context) ? [] : [{
+    kind: "InvalidSetting" as const,
+    message: context === undefined
+      ? "the instructions are a function of a context, and the agent declares none: call withContext first"
+      : "the instructions are a function of another context than the agent declares: call withContext before them, once"
+  }]),
+  ...subagents.flatMap((subagent) =>
+    context !== undefined || subagent.context === undefined ? [] : [{
+      kind: "InvalidSetting" as const,
+      message:
+        `the subagent "${subagent.id}" declares a context, and this agent has none to give: call withContext here too`
+    }]
+  )
+]
 
 const toolProblems = (spec: AgentSpec, all: ReadonlyArray<Tool.Any>): ReadonlyArray<Found> => {
   const taskNames = new Map(

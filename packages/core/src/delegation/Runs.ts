@@ -28,7 +28,7 @@ import * as WatchRun from "../run/WatchRun.ts"
 import type { DriveEnd } from "../service/RunHost.ts"
 import type { Answer } from "../values/Answer.ts"
 import type * as Ids from "../values/Ids.ts"
-import type { RunConfig } from "../values/RunConfig.ts"
+import type * as RunConfig from "../values/RunConfig.ts"
 import type { RunError } from "../values/RunError.ts"
 import type { RunEvent } from "../values/RunEvent.ts"
 import type { RunInput } from "../values/RunInput.ts"
@@ -62,26 +62,27 @@ export interface RunHandle<out A> {
 
 /**
  * The verbs of an agent that takes an `I`, answers with an `O`, and gives back
- * an `A` for each run.
+ * an `A` for each run. `C` is the context that a run is given; `undefined` for
+ * an agent that declares none.
  *
  * @category models
  * @since 0.1.0
  */
-export interface Runs<in I, out A, out O> {
+export interface Runs<in I, out A, out O, C = undefined> {
   /** Id of the agent. */
   readonly id: string
 
   /** Runs to the end. Interrupting it cancels the run and everything below it. */
-  readonly run: (input: I, config?: RunConfig) => Effect.Effect<A, RunError>
+  readonly run: (input: I, ...config: RunConfig.Args<C>) => Effect.Effect<A, RunError>
 
   /**
    * Runs and gives the events as they happen, `RunFinished` last. Models are
    * asked in pieces where they can. Leaving the stream does not stop the run.
    */
-  readonly stream: (input: I, config?: RunConfig) => Stream.Stream<RunEvent | RunFinished<A>, RunError>
+  readonly stream: (input: I, ...config: RunConfig.Args<C>) => Stream.Stream<RunEvent | RunFinished<A>, RunError>
 
   /** Starts a run and gives a handle to it. */
-  readonly start: (input: I, config?: RunConfig) => Effect.Effect<RunHandle<A>, RunError>
+  readonly start: (input: I, ...config: RunConfig.Args<C>) => Effect.Effect<RunHandle<A>, RunError>
 
   /**
    * Answers some or all of what the suspended run of a thread waits on, by the
@@ -145,14 +146,14 @@ export type Reuse<in I, in out A> = (
  * @category constructors
  * @since 0.1.0
  */
-export const make = <I, A, O>(
+export const make = <I, A, O, C = undefined>(
   spec: BoundSpec,
   encode: (input: I) => Effect.Effect<RunInput, RunError>,
   result: (ended: Ended) => Effect.Effect<A, RunError>,
   reuse?: Reuse<I, A>
-): Runs<I, A, O> => {
+): Runs<I, A, O, C> => {
   const { runtime } = spec
-  const begin = (threadId: Ids.ThreadId, input: I, config: RunConfig | undefined, streaming: boolean) =>
+  const begin = (threadId: Ids.ThreadId, input: I, config: RunConfig.WithContext | undefined, streaming: boolean) =>
     Effect.flatMap(
       encode(input),
       (encoded) => StartRun.start(runtime, spec, threadId, encoded, config, streaming)
@@ -174,7 +175,7 @@ export const make = <I, A, O>(
   })
   return {
     id: spec.agent.id,
-    run: (input, config) =>
+    run: (input, ...[config]) =>
       Effect.flatMap(Terms.threadOf(runtime, config), (threadId) => {
         const work = Effect.uninterruptibleMask((restore) =>
           Effect.flatMap(begin(threadId, input, config, false), (started) => cancelling(started, restore))
@@ -183,11 +184,11 @@ export const make = <I, A, O>(
         // What would be refused is refused, whatever is known of an equal call.
         return Effect.flatMap(Terms.of(runtime, spec, config), (terms) => reuse({ threadId, input, terms }, work))
       }),
-    start: (input, config) =>
+    start: (input, ...[config]) =>
       Effect.uninterruptible(
         Effect.flatMap(Terms.threadOf(runtime, config), (threadId) => begin(threadId, input, config, false))
       ).pipe(Effect.map(handle)),
-    stream: (input, config) =>
+    stream: (input, ...[config]) =>
       Stream.unwrap(Effect.gen(function*() {
         const threadId = yield* Terms.threadOf(runtime, config)
         const live = yield* runtime.events.subscribe(threadId)

@@ -36,6 +36,8 @@ import * as TaskMessage from "./TaskMessage.ts"
  *
  * **Details**
  *
+ * - `context`: the child's encoded context; absent for a child that declares
+ *   none or is there already
  * - `posture`: what the child gets that is a posture's run, in place of what its
  *   definition says
  * - `entered`: called when the task has got its slot
@@ -49,6 +51,7 @@ export interface Task {
   readonly subagent: BoundSpec
   readonly policy: ChildFailurePolicy
   readonly task: { readonly json: string; readonly prompt: string }
+  readonly context?: Json | undefined
   readonly posture?: {
     readonly binding: RunBinding
     readonly budget: ResolvedBudget

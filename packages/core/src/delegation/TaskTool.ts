@@ -161,7 +161,19 @@ const delegate = Effect.fnUntraced(function*(
   }
   const input = yield* inputOf(subagent, json)
   if (Result.isFailure(input)) return invalidInput(drive, input.failure.join("; "))
-  const self: Task = { drive, call, subagent, policy: parent.childFailure, task: input.success }
+  // It was valid when the tree started. What a schema reads elsewhere may have changed since.
+  const context = yield* Effect.result(subagent.context.inherit(drive.run.context))
+  if (Result.isFailure(context)) {
+    return refused(drive, "InvalidContext", "The subagent cannot read the context of the run")
+  }
+  const self: Task = {
+    drive,
+    call,
+    subagent,
+    policy: parent.childFailure,
+    task: input.success,
+    context: context.success
+  }
   return yield* subagent.cache === undefined ? watched(self) : cached(self, subagent.cache)
 })
 
@@ -173,7 +185,12 @@ const cached = Effect.fnUntraced(function*(task: Task, { keys, results }: TypedC
   const starting = ChildTask.starting(self, undefined)
   const surroundings = yield* Surroundings.of(subagent, starting)
   const ended = yield* results.use({
-    keys: keys(JSON.parse(task.task.json), { tenant: starting.tenant, surroundings, budget: starting.budget }),
+    keys: keys(JSON.parse(task.task.json), {
+      tenant: starting.tenant,
+      surroundings,
+      budget: starting.budget,
+      context: starting.context
+    }),
     subagent,
     id,
     within: CallLine.of(drive.run.threadId),

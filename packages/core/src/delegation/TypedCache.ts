@@ -11,7 +11,8 @@ import * as Json from "../values/Json.ts"
 import type * as EqualResults from "./EqualResults.ts"
 
 /**
- * A run as far as its results depend on it. `budget` is what it may spend, on
+ * A run as far as its results depend on it: whose it is, where it stands, and
+ * its encoded context. `budget` is what it may spend, on
  * which a report does not depend, but how long a call waits for an equal one.
  *
  * @category models
@@ -21,6 +22,7 @@ export interface CachedRun {
   readonly tenant: string
   readonly surroundings: Json.Json
   readonly budget: ResolvedBudget
+  readonly context: Json.Json | undefined
 }
 
 /**
@@ -52,13 +54,14 @@ export const make = (
   results: EqualResults.EqualResults
 ): TypedCache => ({
   results,
-  keys: (input, { budget, surroundings, tenant }) =>
+  keys: (input, { budget, context, surroundings, tenant }) =>
     Result.match(
       CacheKey.ofTyped({
         agent,
         behaviour,
         surroundings,
         input,
+        context,
         version,
         tenant: tenant === "" ? undefined : tenant
       }),

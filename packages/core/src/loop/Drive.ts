@@ -7,7 +7,7 @@
 import type * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type * as Result from "effect/Result"
-import type { RetrySchedule } from "../definition/AgentSpec.ts"
+import type { AnyCodec, RetrySchedule } from "../definition/AgentSpec.ts"
 import type { BreakpointCall } from "../definition/Breakpoint.ts"
 import type { Mandate } from "../service/Mandate.ts"
 import type { ModelClient } from "../service/ModelClient.ts"
@@ -34,6 +34,8 @@ import type { TreeMeter } from "./TreeMeter.ts"
  *   nothing while the lease of the run lasts by the clocks of this process.
  *   After that, an effect that renews the lease, or fails if another process
  *   has taken it
+ * - `context`: the run's context, decoded; absent for an agent that declares
+ *   none
  * - `meter`: what the tree of the run has spent; absent without a tree budget
  *
  * @category models
@@ -44,6 +46,7 @@ export interface Drive {
   readonly agent: CompiledAgent
   readonly runtime: Mandate["Service"]
   readonly journal: Journal
+  readonly context?: DeclaredContext & { readonly value: unknown }
   readonly meter: TreeMeter | undefined
   readonly isRecovery: boolean
   readonly streaming: boolean
@@ -75,11 +78,29 @@ export interface TypedAnswer {
 }
 
 /**
+ * The context that an agent declares: its schema, how a run's is read, and the
+ * instructions that depend on it.
+ *
+ * **Details**
+ *
+ * `instructions` is absent for an agent whose instructions are a text.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface DeclaredContext {
+  readonly schema: AnyCodec
+  readonly decode: (json: Json | undefined) => Effect.Effect<unknown, ReadonlyArray<string>>
+  readonly instructions: ((context: unknown) => string) | undefined
+}
+
+/**
  * An agent as the loop runs it: everything looked up, compiled once at bind.
  *
  * **Details**
  *
  * - `answer`: the typed answer; absent for an agent that answers in text
+ * - `declares`: the context that the agent declares; absent for none
  * - `offered`: all tools as the model sees them, `submit_report` included
  *   where the typed answer is not native
  * - `refresh`: the offered tools as they are at a request; absent where they
@@ -97,6 +118,7 @@ export interface TypedAnswer {
 export interface CompiledAgent {
   readonly id: string
   readonly system: Message | undefined
+  readonly declares?: DeclaredContext | undefined
   readonly client: ModelClient
   readonly settings: ModelSettings
   readonly tools: ReadonlyMap<string, LoopTool>

@@ -38,6 +38,7 @@ import * as ModelStep from "./ModelStep.ts"
 import * as NextStep from "./NextStep.ts"
 import * as Pending from "./Pending.ts"
 import * as RefusedRequest from "./RefusedRequest.ts"
+import * as RunContext from "./RunContext.ts"
 import * as ToolCalls from "./ToolCalls.ts"
 import * as Transcript from "./Transcript.ts"
 
@@ -50,7 +51,14 @@ import * as Transcript from "./Transcript.ts"
 export const drive = (self: Drive, earlier: ReadonlyArray<Message>): Effect.Effect<DriveEnd, Fenced | StoreError> => {
   const { agentId, runId, spent } = self.run
   const transcript = Transcript.make(earlier, ActiveRun.userMessage(self.run), spent)
-  return steps(self, transcript).pipe(
+  const driven = self.agent.declares === undefined
+    ? steps(self, transcript)
+    : Effect.flatMap(
+      Effect.result(RunContext.read(self, self.agent.declares)),
+      (read) =>
+        Result.isSuccess(read) ? steps(read.success, transcript) : fail(self, CorruptRow.failure(read.failure), spent)
+    )
+  return driven.pipe(
     // Where nobody has interrupted the drive, an interruption is what code below it made of a failure of its own.
     Effect.catchCauseIf((cause) => Cause.hasDies(cause) || Cause.hasInterrupts(cause), (cause) =>
       Effect.andThen(

@@ -30,7 +30,8 @@ export interface ShapeTexts {
 
 /**
  * The shape of an agent: its id, and a digest of the schemas of each tool, of
- * its report, and of each subagent's shape and input. Of a schema only what
+ * its report, of its context if it declares one, and of each subagent's shape
+ * and input. Of a schema only what
  * decides which values are valid is part of it, see {@link ValidatingForm}.
  * Instructions, descriptions, model, bounds and budgets are not.
  *
@@ -46,6 +47,7 @@ interface Described {
   readonly id: string
   readonly tools: ReadonlyArray<{ readonly tool: LoopTool; readonly result: JsonCodec<unknown> }>
   readonly report: JsonCodec<unknown> | undefined
+  readonly context: JsonCodec<unknown> | undefined
   readonly subagents: ReadonlyArray<{
     readonly id: string
     readonly shape: ShapeTexts
@@ -67,7 +69,8 @@ const written = (
     report: agent.report === undefined ? "text" : digest(form(agent.report.modelSchema)),
     subagents: Object.fromEntries(
       agent.subagents.map(({ id, input, shape }) => [id, digest([textOf(shape), form(input.modelSchema)])])
-    )
+    ),
+    ...(agent.context === undefined ? {} : { context: digest(form(agent.context.modelSchema)) })
   })
 
 /**
@@ -93,6 +96,7 @@ export const differences = (stored: string, { earlier, text }: ShapeTexts): Read
   return [
     ...(before.id === now.id ? [] : [`the id "${before.id}" is "${now.id}" now`]),
     ...(before.report === now.report || before.report === then.report ? [] : ["the schema of the report"]),
+    ...(before.context === now.context || before.context === then.context ? [] : ["the schema of the context"]),
     ...changed("tool", before.tools, now.tools, then.tools),
     ...changed("subagent", before.subagents, now.subagents, then.subagents)
   ]
@@ -103,6 +107,7 @@ interface Shape {
   readonly report: string
   readonly tools: { readonly [name: string]: string }
   readonly subagents: { readonly [id: string]: string }
+  readonly context?: string
 }
 
 const changed = (
@@ -128,5 +133,6 @@ const isShape = Schema.is(Schema.Struct({
   id: Schema.String,
   report: Schema.String,
   tools: Schema.Record(Schema.String, Schema.String),
-  subagents: Schema.Record(Schema.String, Schema.String)
+  subagents: Schema.Record(Schema.String, Schema.String),
+  context: Schema.optionalKey(Schema.String)
 }))

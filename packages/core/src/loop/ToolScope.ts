@@ -27,6 +27,7 @@ import type { ValueRecord } from "../values/RunRecord.ts"
 import type { Drive, ToolCall } from "./Drive.ts"
 import * as Interrupts from "./Interrupts.ts"
 import * as Questions from "./Questions.ts"
+import * as RunContext from "./RunContext.ts"
 
 /**
  * Why a drive cannot write any more.
@@ -88,6 +89,7 @@ export const make = (
       idempotencyKey: `${run.runId}/${call.key}`,
       fatal: (reason) => stop({ _tag: "Fatal", reason }),
       emit: progress,
+      context: RunContext.service(drive, call.part.name),
       ask: Effect.fnUntraced(function*(question, { answer }) {
         const decode = Schema.decodeUnknownEffect(yield* jsonCodec(answer, `an answer to the tool "${call.part.name}"`))
         const request: Questions.Question = {

@@ -18,14 +18,15 @@ import * as Leases from "../service/Leases.ts"
 import type { Mandate } from "../service/Mandate.ts"
 import type { DriveRequest } from "../service/RunHost.ts"
 import type { Budget } from "../values/Budget.ts"
+import type { Json } from "../values/Json.ts"
 import * as Measure from "../values/Measure.ts"
 import type { Message } from "../values/Message.ts"
 import type { RunBinding } from "../values/RunBinding.ts"
 import type { RunLimits } from "../values/RunLimits.ts"
 
 /**
- * An agent with what a run of it starts with: its tools of the catalog, its
- * limits, its budget, how deep it may delegate at the top of a tree, and its
+ * An agent with what a run of it starts with: its tools of the catalog, the
+ * context that it declares, its limits, its budget, how deep it may delegate at the top of a tree, and its
  * shape.
  *
  * @category models
@@ -34,6 +35,7 @@ import type { RunLimits } from "../values/RunLimits.ts"
 export interface Runnable {
   readonly agent: CompiledAgent
   readonly catalog: CatalogUse | undefined
+  readonly context: ContextUse
   readonly limits: RunLimits
   readonly budget: Budget
   readonly maxDepth: number
@@ -50,6 +52,20 @@ export interface Runnable {
 export interface CatalogUse {
   readonly resolve: Effect.Effect<ReadonlyArray<string>>
   readonly compile: (agent: CompiledAgent, names: ReadonlyArray<string>) => CompiledAgent
+}
+
+/**
+ * How the runs of an agent get their encoded context: from what a caller gives,
+ * or from the context of the run that delegates to it. Both fail with what is
+ * wrong, for the agent or for one below it, and give `undefined` for an agent
+ * that declares none.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface ContextUse {
+  readonly accept: (given: unknown) => Effect.Effect<Json | undefined, ReadonlyArray<string>>
+  readonly inherit: (parent: Json | undefined) => Effect.Effect<Json | undefined, ReadonlyArray<string>>
 }
 
 /**

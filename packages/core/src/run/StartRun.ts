@@ -15,7 +15,7 @@ import type { DriveEnd } from "../service/RunHost.ts"
 import type { RunRow } from "../service/RunRow.ts"
 import * as Ids from "../values/Ids.ts"
 import type { RunBinding } from "../values/RunBinding.ts"
-import type { RunConfig } from "../values/RunConfig.ts"
+import type { WithContext } from "../values/RunConfig.ts"
 import type { RunError } from "../values/RunError.ts"
 import type { RunInput } from "../values/RunInput.ts"
 import * as Usage from "../values/Usage.ts"
@@ -66,7 +66,7 @@ export const start = Effect.fnUntraced(function*(
   runnable: Runnable,
   threadId: Ids.ThreadId,
   input: RunInput,
-  config: RunConfig | undefined,
+  config: WithContext | undefined,
   streaming: boolean,
   place: Place = {}
 ): Effect.fn.Return<Started, RunError> {

@@ -10,7 +10,8 @@ import type { Mandate } from "../service/Mandate.ts"
 import * as Bound from "../values/Bound.ts"
 import * as Budget from "../values/Budget.ts"
 import * as Ids from "../values/Ids.ts"
-import type { RunConfig } from "../values/RunConfig.ts"
+import type { Json } from "../values/Json.ts"
+import type { RunConfig, WithContext } from "../values/RunConfig.ts"
 import type { RunError } from "../values/RunError.ts"
 import type { RunLimits } from "../values/RunLimits.ts"
 import * as TreeBudget from "../values/TreeBudget.ts"
@@ -27,6 +28,7 @@ export interface Terms {
   readonly tenant: string
   readonly limits: RunLimits
   readonly budget: Budget.ResolvedBudget
+  readonly context?: Json
 }
 
 /**
@@ -39,15 +41,19 @@ export interface Terms {
 export const of = Effect.fnUntraced(function*(
   runtime: Mandate["Service"],
   runnable: Runnable,
-  config: RunConfig | undefined
+  config: WithContext | undefined
 ): Effect.fn.Return<Terms, RunError> {
   yield* runtime.host.ensureOpen
   const budget = yield* valid("budget", Budget.resolve(runnable.budget, config?.budget))
   const tree = yield* valid("treeBudget", TreeBudget.resolve(config?.treeBudget))
+  const tenant = yield* tenantOf(config)
+  const limits = yield* limitsOf(runnable.limits, config)
+  const context = yield* contextOf(runnable, config)
   return {
-    tenant: yield* tenantOf(config),
-    limits: yield* limitsOf(runnable.limits, config),
-    budget: tree === undefined ? budget : { ...budget, tree }
+    tenant,
+    limits,
+    budget: tree === undefined ? budget : { ...budget, tree },
+    ...(context === undefined ? {} : { context })
   }
 })
 
@@ -74,6 +80,12 @@ const valid = <A>(field: string, resolved: Result.Result<A, ReadonlyArray<string
     onSuccess: Effect.succeed,
     onFailure: (issues) => RunFailure.fail({ _tag: "InvalidInput", field, issues })
   })
+
+const contextOf = ({ context }: Runnable, config: WithContext | undefined): Effect.Effect<Json | undefined, RunError> =>
+  Effect.catch(
+    context.accept(config?.context),
+    (issues) => RunFailure.fail({ _tag: "InvalidInput", field: "context", issues })
+  )
 
 const isApplicationThreadId = Schema.is(Ids.ApplicationThreadId)
 const isNoId = "it must be 1 to 128 of the characters a-z A-Z 0-9 _ . : -"

@@ -67,6 +67,8 @@ export interface PostureKeys {
  * - `behaviour`: a digest of what the agent does, see {@link behaviour}
  * - `surroundings`: what else its result depends on at the time of the call
  * - `input`: encoded by the schema of the agent's input
+ * - `context`: the run's encoded context; absent for an agent that declares
+ *   none
  * - `version`: the application's own, from the agent's `CachePolicy`
  * - `tenant`: whose run it is. Results of one tenant are never another's
  *
@@ -78,6 +80,7 @@ export interface TypedCall {
   readonly behaviour: string
   readonly surroundings: Json.Json
   readonly input: unknown
+  readonly context?: Json.Json | undefined
   readonly version?: string | undefined
   readonly tenant?: string | undefined
 }
@@ -119,6 +122,7 @@ export const ofTyped = (call: TypedCall): Result.Result<string, CanonicalForm.No
       behaviour: call.behaviour,
       surroundings: call.surroundings,
       input,
+      context: call.context,
       version: call.version,
       tenant: call.tenant
     }))

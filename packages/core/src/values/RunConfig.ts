@@ -33,3 +33,40 @@ export interface RunConfig {
   readonly childRetention?: number
   readonly tenant?: string
 }
+
+/**
+ * The second argument of a verb that starts a run: options, with the context
+ * `C` where the agent declares one. `undefined` is no context, and `unknown`
+ * one that is not known here. `More` are further options.
+ *
+ * @category utility types
+ * @since 0.1.0
+ */
+export type Args<C, More = unknown> = unknown extends C ? [config?: WithContext & More]
+  : [C] extends [undefined] ? [config?: RunConfig & More]
+  : [config: RunConfig & More & { readonly context: C }]
+
+/**
+ * Options of one run of an agent that may declare a context.
+ *
+ * **Details**
+ *
+ * `context` is a value of the schema that the agent declares (`withContext`),
+ * of at most {@link maxContextBytes} as JSON. An agent that declares one needs
+ * it, and one that declares none takes none.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface WithContext extends RunConfig {
+  readonly context?: unknown
+}
+
+/**
+ * The most bytes of UTF-8 that the canonical JSON of a context may have:
+ * 64 KiB.
+ *
+ * @category constants
+ * @since 0.1.0
+ */
+export const maxContextBytes = 64 * 1024

@@ -37,7 +37,8 @@ export interface AiSdkAgentTool {
  *
  * **Details**
  *
- * - `run`: options of every run, its budget for example
+ * - `run`: options of every run, its budget for example, and the context of a
+ *   subagent that declares one
  * - `context`: where runs find their clock, tracer and loggers. Default:
  *   Effect's own
  *
@@ -45,7 +46,7 @@ export interface AiSdkAgentTool {
  * @since 0.1.0
  */
 export interface AgentToolOptions {
-  readonly run?: Omit<RunConfig.RunConfig, "threadId">
+  readonly run?: Omit<RunConfig.WithContext, "threadId">
   readonly context?: Context.Context<never>
 }
 
@@ -138,7 +139,7 @@ export const toAiSdkTool = (
 const task = (
   agent: BoundAgent.JsonAgent,
   input: Json.Json,
-  config: RunConfig.RunConfig | undefined
+  config: RunConfig.WithContext | undefined
 ): Stream.Stream<AgentProgress.AgentProgress | Json.Json, SubagentError> =>
   Stream.unwrap(Effect.gen(function*() {
     let isSettled = false
