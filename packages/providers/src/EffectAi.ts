@@ -20,6 +20,7 @@ import * as AiContent from "./effect-ai/AiContent.ts"
 import * as AiFailure from "./effect-ai/AiFailure.ts"
 import * as AiPrompt from "./effect-ai/AiPrompt.ts"
 import * as AiToolkit from "./effect-ai/AiToolkit.ts"
+import * as MediaTypes from "./files/MediaTypes.ts"
 import * as Failure from "./v4/Failure.ts"
 import * as Response from "./v4/Response.ts"
 import * as StreamFailure from "./v4/StreamFailure.ts"
@@ -32,6 +33,9 @@ import * as StreamParts from "./v4/StreamParts.ts"
  *
  * - `provider`, `modelId`: names of the model. Default: those of
  *   `effect/ai/Model`, or else `effect-ai` and `unknown`
+ * - `mediaTypes`: media types of the files that the model takes, such as
+ *   `application/pdf` and `image/*`. A run with another file is then refused
+ *   before it starts. Default: not known, and the provider decides
  * - `configure`: the services that carry the settings of one call to the
  *   model, such as the `Config` of a provider package. `effect/ai` has no
  *   settings of its own. Default: none, and settings are left out
@@ -42,6 +46,7 @@ import * as StreamParts from "./v4/StreamParts.ts"
 export interface Options {
   readonly provider?: string
   readonly modelId?: string
+  readonly mediaTypes?: ReadonlyArray<string>
   readonly configure?: (settings: ModelRequest.ModelSettings) => Context.Context<never>
 }
 
@@ -84,6 +89,7 @@ export const make = Effect.fnUntraced(function*(
   return {
     ...identity,
     structuredAnswers: false,
+    refusesFile: (file) => Effect.sync(() => MediaTypes.refuses(options.mediaTypes, file)),
     generate: (request) =>
       logLeftOut(request, options).pipe(
         Effect.andThen(Effect.suspend(() => generate(model, request))),

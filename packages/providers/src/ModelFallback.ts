@@ -71,8 +71,8 @@ export const defaultReasons: ReadonlyArray<ModelError.ModelErrorReason> = [
  *
  * A stream is switched only before its first element: what a watcher has seen
  * is never told again by another model. The list streams if all its models do,
- * and gives structured answers if all of them do. A schema that one of them
- * cannot be sent, the list cannot.
+ * and gives structured answers if all of them do. A schema or a file that one of
+ * them cannot be sent, the list cannot.
  *
  * **Gotchas**
  *
@@ -115,6 +115,11 @@ export const make = (
     structuredAnswers: models.every((model) => model.structuredAnswers === true),
     refusesSchema: (schema) =>
       models.map((model) => model.refusesSchema?.(schema)).find((reason) => reason !== undefined),
+    refusesFile: (file) =>
+      Effect.map(
+        Effect.forEach(models, ({ refusesFile }) => refusesFile?.(file) ?? Effect.succeed(undefined)),
+        (reasons) => reasons.find((reason) => reason !== undefined)
+      ),
     generate: generate(models, passes),
     ...(streams.length === models.length ? { stream: stream(models, streams, passes) } : {})
   }

@@ -15,6 +15,7 @@ import { ModelRegistry } from "@mandate/core"
 import * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
+import * as MediaTypes from "../files/MediaTypes.ts"
 import * as Families from "../strict/Family.ts"
 import * as StrictTools from "../strict/StrictTools.ts"
 import * as CallOptions from "./CallOptions.ts"
@@ -34,6 +35,9 @@ import * as SupportedUrls from "./SupportedUrls.ts"
  * - `structuredAnswers`: whether the model gives native structured answers
  *   beside tools. Typed answers are then asked for with the request, and the
  *   tool `submit_report` is not offered. Default: `false`
+ * - `mediaTypes`: media types of the files that the model takes, such as
+ *   `application/pdf` and `image/*`. A run with another file is then refused
+ *   before it starts. Default: not known, and the provider decides
  * - `strictSchemas`: holds the model to the schemas of its tools, in the way
  *   of a family of providers (`true`: the one that the model's provider
  *   belongs to). See {@link make}. Default: `false`
@@ -44,6 +48,7 @@ import * as SupportedUrls from "./SupportedUrls.ts"
 export interface Options {
   readonly settings?: ModelRequest.ModelSettings
   readonly structuredAnswers?: boolean
+  readonly mediaTypes?: ReadonlyArray<string>
   readonly strictSchemas?: boolean | Family
 }
 
@@ -126,6 +131,10 @@ export const make = (model: LanguageModelV4, options: Options = {}): ModelClient
     ...identity,
     structuredAnswers: options.structuredAnswers ?? false,
     ...(strict === undefined ? {} : { refusesSchema: strict.refusesSchema }),
+    refusesFile: (file) => {
+      const reason = MediaTypes.refuses(options.mediaTypes, file)
+      return reason === undefined ? SupportedUrls.refuses(model, file) : Effect.succeed(reason)
+    },
     generate: (request) =>
       Effect.flatMap(ready(request), (call) => generate(model, call)).pipe(
         Effect.map((response) => strict?.receive(request, response) ?? response),

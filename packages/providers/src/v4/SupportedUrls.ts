@@ -6,6 +6,7 @@
 import type { LanguageModelV4 } from "@ai-sdk/provider"
 import type { Message } from "@mandate/core"
 import * as Effect from "effect/Effect"
+import * as MediaTypes from "../files/MediaTypes.ts"
 import * as Failure from "./Failure.ts"
 
 /**
@@ -31,6 +32,25 @@ export const check = (
       (supported) => refuse(files, supported)
     )
 
+/**
+ * Why a model cannot fetch a file, in words that follow "the model". Nothing
+ * where it can, where the file is no URL, or where the model does not say.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const refuses = (
+  model: Pick<LanguageModelV4, "supportedUrls">,
+  file: Message.FilePart
+): Effect.Effect<string | undefined> =>
+  file.data.type !== "url"
+    ? Effect.succeed(undefined)
+    : Effect.match(check(model, [file]), {
+      onFailure: ({ reason }) =>
+        reason === "unsupported" ? "does not fetch files of this type from this URL; give the file as data" : undefined,
+      onSuccess: () => undefined
+    })
+
 const refuse = (files: ReadonlyArray<Message.FilePart>, supported: Patterns): Effect.Effect<void, Failure.Problem> => {
   for (const { data, mediaType } of files) {
     if (data.type !== "url") continue
@@ -50,14 +70,8 @@ type Patterns = { readonly [mediaType: string]: ReadonlyArray<RegExp> }
 
 const isSupported = (supported: Patterns, mediaType: string, url: string): boolean =>
   Object.entries(supported).some(([pattern, urls]) =>
-    accepts(pattern.toLowerCase(), mediaType) && urls.some((expression) => matches(expression, url))
+    MediaTypes.accepts(pattern.toLowerCase(), mediaType) && urls.some((expression) => matches(expression, url))
   )
-
-// `*` and `*/*` are any type, `image/*` and a media type of just `image` are all of that kind.
-const accepts = (pattern: string, mediaType: string): boolean => {
-  if (pattern === "*" || pattern === "*/*") return true
-  return pattern.endsWith("/*") ? `${mediaType}/`.startsWith(pattern.slice(0, -1)) : mediaType === pattern
-}
 
 // An expression with the flag `g` or `y` remembers where it stopped; the copy begins at the start.
 const matches = (expression: RegExp, url: string): boolean => new RegExp(expression).test(url)
