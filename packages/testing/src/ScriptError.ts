@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+import { ErrorClass } from "@mandate/core"
 import * as Schema from "effect/Schema"
 
 /**
@@ -17,7 +18,7 @@ import * as Schema from "effect/Schema"
  * @category errors
  * @since 0.1.0
  */
-export class UnscriptedCall extends Schema.TaggedError<UnscriptedCall>("~mandate/testing/UnscriptedCall")(
+export class UnscriptedCall extends ErrorClass.TaggedError<UnscriptedCall>("~mandate/testing/UnscriptedCall")(
   "UnscriptedCall",
   {
     agentId: Schema.String,
@@ -67,7 +68,7 @@ export type UnusedSteps = typeof UnusedSteps.Type
  * @category errors
  * @since 0.1.0
  */
-export class ScriptMismatch extends Schema.TaggedError<ScriptMismatch>("~mandate/testing/ScriptMismatch")(
+export class ScriptMismatch extends ErrorClass.TaggedError<ScriptMismatch>("~mandate/testing/ScriptMismatch")(
   "ScriptMismatch",
   { unscripted: Schema.Array(UnscriptedCall), unused: Schema.Array(UnusedSteps) }
 ) {

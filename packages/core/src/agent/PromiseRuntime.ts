@@ -17,6 +17,7 @@ import type { ModelRegistry } from "../service/ModelRegistry.ts"
 import type { AgentInput } from "../values/AgentInput.ts"
 import type { RunResult, TaskOutcome } from "../values/RunResult.ts"
 import type { AgentBuilder } from "./AgentBuilder.ts"
+import * as CallerStack from "./CallerStack.ts"
 import * as PromiseRuns from "./PromiseRuns.ts"
 import type { TypedAgent } from "./TypedAgent.ts"
 
@@ -76,7 +77,8 @@ export interface PromiseBoundAgent<in I, out O, C = undefined>
  * **Details**
  *
  * Promises reject with the typed errors themselves: `AgentDefinitionError`,
- * `RunError`. Everything else that can come of a run is in its result.
+ * `RunError`. Their stacks end with the frames of the code that called the
+ * verb. Everything else that can come of a run is in its result.
  * Tools that are acquired when an agent is bound, such as a connection to an
  * MCP server, live until the runtime closes.
  *
@@ -113,14 +115,16 @@ export const make = <R, E>(
     )
   const streamWithin = <A, X>(stream: Stream.Stream<A, X>): Stream.Stream<A, X | E> =>
     Stream.unwrap(Effect.map(open, (context) => Stream.provideContext(stream, context)))
-  const run = <A, X>(effect: Effect.Effect<A, X, Services<R>>, signal?: AbortSignal): Promise<A> =>
-    signal?.aborted === true
-      ? Promise.reject(signal.reason)
-      : Effect.runPromiseExit(within(effect), signal === undefined ? undefined : { signal })
-        .then((exit) => Exit.isSuccess(exit) ? exit.value : Promise.reject(rejection(exit.cause, signal)))
+  const run = <A, X>(effect: Effect.Effect<A, X, Services<R>>, signal?: AbortSignal): Promise<A> => {
+    if (signal?.aborted === true) return Promise.reject(signal.reason)
+    // Between this and the caller is the verb.
+    const caller = CallerStack.capture(run, 1)
+    return Effect.runPromiseExit(within(effect), signal === undefined ? undefined : { signal })
+      .then((exit) => Exit.isSuccess(exit) ? exit.value : Promise.reject(rejection(exit.cause, signal, caller)))
+  }
   const perform: PromiseRuns.Perform = {
     effect: run,
-    stream: (stream) => Stream.toAsyncIterable(streamWithin(stream))
+    stream: (stream) => CallerStack.iterable(Stream.toAsyncIterable(streamWithin(stream)))
   }
   // An agent was bound, so the layer is there, and can only be closed.
   const jsonWithin = ({ run, start, stream, ...rest }: JsonAgent): JsonAgent => ({
@@ -145,5 +149,11 @@ export const make = <R, E>(
 
 type Services<R> = R | Mandate | ModelRegistry | Scope.Scope
 
-const rejection = (cause: Cause.Cause<unknown>, signal: AbortSignal | undefined): unknown =>
-  signal?.aborted === true && Cause.hasInterruptsOnly(cause) ? signal.reason : Cause.squash(cause)
+const rejection = (
+  cause: Cause.Cause<unknown>,
+  signal: AbortSignal | undefined,
+  caller: CallerStack.CallerStack
+): unknown =>
+  signal?.aborted === true && Cause.hasInterruptsOnly(cause)
+    ? signal.reason
+    : CallerStack.append(Cause.squash(cause), caller)

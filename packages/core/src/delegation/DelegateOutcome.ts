@@ -111,7 +111,7 @@ export const of: (
         CloseFailed.close(runtime, runId, session.subagent.agent.id, end.failure)
       )
       return closed === undefined
-        ? yield* RunFailure.fail(RunFailure.reason(threadId, end.failure))
+        ? yield* RunFailure.ofDrive(threadId, end)
         : yield* settled(runtime, session, started, closed.outcome, closed.usage.own)
     }
   }

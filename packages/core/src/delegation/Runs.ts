@@ -243,7 +243,7 @@ const ended = (
   const { runId, threadId } = started
   switch (end._tag) {
     case "Failed":
-      return RunFailure.fail(RunFailure.reason(threadId, end.failure))
+      return RunFailure.ofDrive(threadId, end)
     case "Lost":
       return Effect.flatMap(LostRun.end(runtime, started, end), (end) => ended(runtime, started, end))
     default:

@@ -25,7 +25,7 @@ import type { Json } from "../values/Json.ts"
 import type { ToolOutput } from "../values/Message.ts"
 import type { RunBinding } from "../values/RunBinding.ts"
 import type { NewEvent } from "../values/RunEvent.ts"
-import { childFailure, type Failure, inherited, type Settled } from "../values/RunOutcome.ts"
+import { childFailure, inherited, type Settled } from "../values/RunOutcome.ts"
 import type * as Usage from "../values/Usage.ts"
 import type { BoundSpec } from "./BoundSpec.ts"
 import type { Kept } from "./EqualResults.ts"
@@ -89,7 +89,7 @@ export const conclude = (self: Task, end: DriveEnd): Effect.Effect<Branch, Lost>
     case "Settled":
       return Effect.succeed(settled(self, end.outcome, end.usage))
     case "Failed":
-      return failedChild(self, end.failure)
+      return failedChild(self, end)
   }
 }
 
@@ -146,10 +146,13 @@ export const kept = ({ call, drive }: Task, branch: Branch): Effect.Effect<Kept 
   })
 }
 
-const failedChild = Effect.fnUntraced(function*(self: Task, failure: Failure): Effect.fn.Return<Branch, Lost> {
+const failedChild = Effect.fnUntraced(function*(
+  self: Task,
+  { _tag, failure, ...cause }: Extract<DriveEnd, { readonly _tag: "Failed" }>
+): Effect.fn.Return<Branch, Lost> {
   const { drive, policy, subagent } = self
   const known = inherited(subagent.agent.id, failure)
-  if (known === undefined) return { _tag: "Fail", failure }
+  if (known === undefined) return { _tag: "Fail", failure, ...cause }
   if (action(policy, known.failure) === "fail-run") {
     return { _tag: "Fail", failure: { _tag: "ChildFailed", failure: known.failure, path: known.path } }
   }

@@ -49,7 +49,8 @@ export interface Waiting {
 }
 
 /**
- * A branch that fails the run.
+ * A branch that fails the run. `cause` is what was thrown in this process, and
+ * is never stored.
  *
  * @category models
  * @since 0.1.0
@@ -57,6 +58,7 @@ export interface Waiting {
 export interface Fail {
   readonly _tag: "Fail"
   readonly failure: Failure
+  readonly cause?: unknown
 }
 
 /**

@@ -63,7 +63,7 @@ export const drive = (self: Drive, earlier: ReadonlyArray<Message>): Effect.Effe
     Effect.catchCauseIf((cause) => Cause.hasDies(cause) || Cause.hasInterrupts(cause), (cause) =>
       Effect.andThen(
         Effect.logError(`The run "${runId}" failed by a bug`, cause),
-        fail(self, { _tag: "Defect", where: `the agent "${agentId}"` }, spent)
+        fail(self, { _tag: "Defect", where: `the agent "${agentId}"` }, spent, Cause.squash(cause))
       )),
     // Whoever goes on with it need not wait for this process to give it up. A store that is down cannot note even that.
     Effect.catchTag("StoreError", (error) =>
@@ -143,7 +143,7 @@ const calls = Effect.fnUntraced(function*(
   for (let drive = self;; drive = { ...self, isRecovery: true }) {
     const branches = yield* ToolCalls.run(drive, step, record, tasksBefore)
     const failed = branches.find((branch) => branch._tag === "Fail")
-    if (failed !== undefined) return yield* fail(self, failed.failure, run.spent)
+    if (failed !== undefined) return yield* fail(self, failed.failure, run.spent, failed.cause)
     if (!branches.some((branch) => branch._tag === "Waiting")) return undefined
     // The children that wait are suspended by now, so their rows say on what.
     const end = yield* Pending.list(runtime.store, run.runId).pipe(
@@ -196,7 +196,8 @@ const settle = (
 const fail = (
   self: Drive,
   failure: Failure,
-  spent: Usage.Usage
+  spent: Usage.Usage,
+  cause?: unknown
 ): Effect.Effect<DriveEnd, Fenced | StoreError> => {
   const at = self.now()
   return Effect.as(
@@ -209,7 +210,7 @@ const fail = (
       },
       [{ ...ActiveRun.origin(self.run), at, _tag: "RunFailed", reason: failure._tag }]
     ),
-    { _tag: "Failed", failure }
+    cause === undefined ? { _tag: "Failed", failure } : { _tag: "Failed", failure, cause }
   )
 }
 

@@ -94,7 +94,7 @@ const branch = (drive: Drive, record: StepRecord, call: ToolCall): Effect.Effect
 const bug = ({ part: { name } }: ToolCall, cause: Cause.Cause<unknown>): Effect.Effect<Branch> =>
   Effect.as(
     Effect.logError(`A call of the tool "${name}" failed by a bug`, cause),
-    { _tag: "Fail", failure: { _tag: "Defect", where: `the tool "${name}"` } }
+    { _tag: "Fail", failure: { _tag: "Defect", where: `the tool "${name}"` }, cause: Cause.squash(cause) }
   )
 
 const dispatch = (

@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
+import * as ErrorClass from "../values/ErrorClass.ts"
 import * as JsonWalk from "../values/JsonWalk.ts"
 
 /**
@@ -81,7 +82,7 @@ export const format = ({ field, file, line, message }: Omit<FileProblem, "severi
  * @since 0.1.0
  */
 export class PostureDirectoryError
-  extends Schema.TaggedError<PostureDirectoryError>("~mandate/PostureDirectoryError")("PostureDirectoryError", {
+  extends ErrorClass.TaggedError<PostureDirectoryError>("~mandate/PostureDirectoryError")("PostureDirectoryError", {
     directory: Schema.String,
     reason: Schema.Literals(["Missing", "NotADirectory", "Unreadable"]),
     cause: Schema.optionalKey(Schema.Defect())

@@ -57,7 +57,7 @@ export const brokenOff = (cause: Cause.Cause<Fenced | StoreError | CorruptRow>):
   if (error instanceof StoreError) return failed(StoreFailure.of(error))
   if (error instanceof CorruptRow) return failed(corruptFailure(error))
   return error === undefined && Cause.hasDies(cause)
-    ? failed({ _tag: "Defect", where: "the run store" })
+    ? { _tag: "Failed", failure: { _tag: "Defect", where: "the run store" }, cause: Cause.squash(cause) }
     : { _tag: "Lost", isClosed: false }
 }
 

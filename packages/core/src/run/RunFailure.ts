@@ -8,6 +8,7 @@ import * as Result from "effect/Result"
 import { CorruptRow } from "../service/CorruptRow.ts"
 import { Fenced, StoreError } from "../service/RunStore.ts"
 import * as StoreFailure from "../service/StoreFailure.ts"
+import * as ErrorClass from "../values/ErrorClass.ts"
 import * as Ids from "../values/Ids.ts"
 import { RunError, type RunErrorReason } from "../values/RunError.ts"
 import * as RunInput from "../values/RunInput.ts"
@@ -63,6 +64,19 @@ export const rootOnly = (threadId: string): Effect.Effect<void, RunError> =>
  */
 export const reason = (threadId: string, failure: Failure): RunErrorReason =>
   failure._tag === "CorruptRun" ? failure : { ...failure, threadId }
+
+/**
+ * Fails as a run did: with the reason that its caller gets, caused by what was
+ * thrown in this process.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const ofDrive = (
+  threadId: string,
+  { cause, failure }: { readonly failure: Failure; readonly cause?: unknown }
+): Effect.Effect<never, RunError> =>
+  Effect.suspend(() => Effect.fail(ErrorClass.withCause(new RunError({ reason: reason(threadId, failure) }), cause)))
 
 /**
  * Turns errors of the store, and rows of it that cannot be read, into errors

@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
+import * as ErrorClass from "../values/ErrorClass.ts"
 import type { Failure } from "../values/RunOutcome.ts"
 import type { RunRow } from "./RunRow.ts"
 
@@ -15,7 +16,7 @@ import type { RunRow } from "./RunRow.ts"
  * @category errors
  * @since 0.1.0
  */
-export class CorruptRow extends Schema.TaggedError<CorruptRow>("~mandate/CorruptRow")("CorruptRow", {
+export class CorruptRow extends ErrorClass.TaggedError<CorruptRow>("~mandate/CorruptRow")("CorruptRow", {
   threadId: Schema.String,
   runId: Schema.String,
   detail: Schema.String

@@ -7,6 +7,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
+import * as ErrorClass from "../values/ErrorClass.ts"
 import type { ModelClient } from "./ModelClient.ts"
 
 /**
@@ -15,7 +16,7 @@ import type { ModelClient } from "./ModelClient.ts"
  * @category errors
  * @since 0.1.0
  */
-export class UnknownModel extends Schema.TaggedError<UnknownModel>("~mandate/UnknownModel")("UnknownModel", {
+export class UnknownModel extends ErrorClass.TaggedError<UnknownModel>("~mandate/UnknownModel")("UnknownModel", {
   modelId: Schema.UndefinedOr(Schema.String),
   known: Schema.Array(Schema.String)
 }) {

@@ -12,6 +12,7 @@ import * as Queue from "effect/Queue"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import * as ErrorClass from "../values/ErrorClass.ts"
 import * as Posture from "../values/Posture.ts"
 import type { PostureChange } from "../values/PostureChange.ts"
 import { PostureError } from "../values/PostureError.ts"
@@ -27,10 +28,12 @@ export type { ReportSchema } from "./ReportSchemas.ts"
  * @category errors
  * @since 0.1.0
  */
-export class UnknownPosture extends Schema.TaggedError<UnknownPosture>("~mandate/UnknownPosture")("UnknownPosture", {
-  posture: Schema.String,
-  known: Schema.Array(Schema.String)
-}) {
+export class UnknownPosture
+  extends ErrorClass.TaggedError<UnknownPosture>("~mandate/UnknownPosture")("UnknownPosture", {
+    posture: Schema.String,
+    known: Schema.Array(Schema.String)
+  })
+{
   override get message(): string {
     return `There is no posture "${this.posture}"; known postures: ${this.known.join(", ") || "none"}`
   }

@@ -22,6 +22,9 @@ import type { Fenced, StoreError } from "./RunStore.ts"
  * drive wrote nothing more and knows nothing of how the run stands. `isClosed`:
  * no other has taken it; the host was closed and left the run open.
  *
+ * `cause` of `Failed` is what was thrown in this process, for the error that
+ * the caller gets. It may hold anything and is never stored.
+ *
  * @category models
  * @since 0.1.0
  */
@@ -32,7 +35,7 @@ export type DriveEnd =
     readonly usage: RunUsage
     readonly pending: ReadonlyArray<PendingInterrupt>
   }
-  | { readonly _tag: "Failed"; readonly failure: Failure }
+  | { readonly _tag: "Failed"; readonly failure: Failure; readonly cause?: unknown }
   | { readonly _tag: "Lost"; readonly isClosed: boolean }
 
 /**

@@ -25,6 +25,7 @@
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import * as ErrorClass from "../values/ErrorClass.ts"
 import * as StoreCode from "../values/StoreCode.ts"
 import type {
   Answered,
@@ -51,7 +52,7 @@ import type {
  * @category errors
  * @since 0.1.0
  */
-export class Fenced extends Schema.TaggedError<Fenced>("~mandate/Fenced")("Fenced", { runId: Schema.String }) {
+export class Fenced extends ErrorClass.TaggedError<Fenced>("~mandate/Fenced")("Fenced", { runId: Schema.String }) {
   override get message(): string {
     return `The run "${this.runId}" has been taken over or has ended`
   }
@@ -72,7 +73,7 @@ export class Fenced extends Schema.TaggedError<Fenced>("~mandate/Fenced")("Fence
  * @category errors
  * @since 0.1.0
  */
-export class StoreError extends Schema.TaggedError<StoreError>("~mandate/StoreError")("StoreError", {
+export class StoreError extends ErrorClass.TaggedError<StoreError>("~mandate/StoreError")("StoreError", {
   operation: Schema.String,
   code: Schema.optionalKey(Schema.String),
   cause: Schema.optionalKey(Schema.Defect())

@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
+import * as ErrorClass from "../values/ErrorClass.ts"
 
 /**
  * Schema for the reasons a file is refused with. A file that is refused is left
@@ -46,7 +47,7 @@ export type SqliteErrorReason = typeof SqliteErrorReason.Type
  * @category errors
  * @since 0.1.0
  */
-export class SqliteError extends Schema.TaggedError<SqliteError>("~mandate/SqliteError")("SqliteError", {
+export class SqliteError extends ErrorClass.TaggedError<SqliteError>("~mandate/SqliteError")("SqliteError", {
   filename: Schema.String,
   reason: SqliteErrorReason
 }) {

@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
+import * as ErrorClass from "./ErrorClass.ts"
 
 /**
  * Schema for one problem of a definition.
@@ -53,7 +54,7 @@ export type DefinitionProblem = typeof DefinitionProblem.Type
  * @since 0.1.0
  */
 export class AgentDefinitionError
-  extends Schema.TaggedError<AgentDefinitionError>("~mandate/AgentDefinitionError")("AgentDefinitionError", {
+  extends ErrorClass.TaggedError<AgentDefinitionError>("~mandate/AgentDefinitionError")("AgentDefinitionError", {
     agentId: Schema.String,
     problems: Schema.NonEmptyArray(DefinitionProblem)
   })

@@ -5,6 +5,7 @@
  */
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import * as ErrorClass from "./ErrorClass.ts"
 import type { Json } from "./Json.ts"
 import * as JsonWalk from "./JsonWalk.ts"
 import * as Utf8 from "./Utf8.ts"
@@ -17,7 +18,7 @@ import * as Utf8 from "./Utf8.ts"
  * @since 0.1.0
  */
 export class NoCanonicalForm
-  extends Schema.TaggedError<NoCanonicalForm>("~mandate/NoCanonicalForm")("NoCanonicalForm", {
+  extends ErrorClass.TaggedError<NoCanonicalForm>("~mandate/NoCanonicalForm")("NoCanonicalForm", {
     path: Schema.String,
     expected: Schema.String
   })

@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
+import * as ErrorClass from "./ErrorClass.ts"
 import type { Named } from "./Named.ts"
 
 /**
@@ -48,7 +49,7 @@ export type DelegateErrorReason = Named<typeof DelegateErrorReason.Type>
  * @category errors
  * @since 0.1.0
  */
-export class DelegateError extends Schema.TaggedError<DelegateError>("~mandate/DelegateError")("DelegateError", {
+export class DelegateError extends ErrorClass.TaggedError<DelegateError>("~mandate/DelegateError")("DelegateError", {
   reason: DelegateErrorReason
 }) {
   override get message(): string {

@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
+import * as ErrorClass from "./ErrorClass.ts"
 import * as ModelFailureText from "./ModelFailureText.ts"
 import { ModelUsage } from "./Usage.ts"
 
@@ -56,7 +57,7 @@ export type ModelErrorReason = typeof ModelErrorReason.Type
  * @category errors
  * @since 0.1.0
  */
-export class ModelError extends Schema.TaggedError<ModelError>("~mandate/ModelError")("ModelError", {
+export class ModelError extends ErrorClass.TaggedError<ModelError>("~mandate/ModelError")("ModelError", {
   reason: ModelErrorReason,
   provider: Schema.String,
   modelId: Schema.String,

@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
+import * as ErrorClass from "./ErrorClass.ts"
 
 /**
  * Schema for one problem of a posture.
@@ -37,7 +38,7 @@ export type PostureProblem = typeof PostureProblem.Type
  * @category errors
  * @since 0.1.0
  */
-export class PostureError extends Schema.TaggedError<PostureError>("~mandate/PostureError")("PostureError", {
+export class PostureError extends ErrorClass.TaggedError<PostureError>("~mandate/PostureError")("PostureError", {
   problems: Schema.Array(PostureProblem)
 }) {
   override get message(): string {

@@ -6,6 +6,7 @@
  */
 import * as Schema from "effect/Schema"
 import { ChildFailure, message as childFailureMessage } from "./ChildFailure.ts"
+import * as ErrorClass from "./ErrorClass.ts"
 import { ModelErrorReason } from "./ModelError.ts"
 import * as ModelFailureText from "./ModelFailureText.ts"
 import type { Named } from "./Named.ts"
@@ -93,18 +94,24 @@ export type RunErrorReason = Named<typeof RunErrorReason.Type>
  * The one error of every verb. Match a single reason with
  * `Effect.catchReason("RunError", "ThreadBusy", ...)`.
  *
+ * **Details**
+ *
+ * The error of a run that failed by a bug (`Defect`) in this process has what
+ * was thrown as its `cause`. That is not a part of the error's encoded form,
+ * nor of what is stored: it may hold anything.
+ *
  * @category errors
  * @since 0.1.0
  */
-export class RunError extends Schema.TaggedError<RunError>("~mandate/RunError")("RunError", {
+export class RunError extends ErrorClass.TaggedError<RunError>("~mandate/RunError")("RunError", {
   reason: RunErrorReason
 }) {
   override get message(): string {
-    return describe(this.reason)
+    return describe(this.reason, this.cause)
   }
 }
 
-const describe = (reason: RunErrorReason): string => {
+const describe = (reason: RunErrorReason, cause: unknown): string => {
   switch (reason._tag) {
     case "ThreadBusy":
       return `The thread "${reason.threadId}" is busy: a run of it is being driven; wait for it, or cancel it`
@@ -147,7 +154,7 @@ const describe = (reason: RunErrorReason): string => {
     case "StoreFailed":
       return storeFailed(reason)
     case "Defect":
-      return `The run of the thread "${reason.threadId}" failed by a bug in ${reason.where}; see the log`
+      return `The run of the thread "${reason.threadId}" failed by a bug in ${reason.where}${ofBug(cause)}`
   }
 }
 
@@ -159,6 +166,13 @@ const storeFailed = (
   return `The store could not ${operation}${where}${StoreCode.suffix(code)}`
 }
 const plural: ReadonlyArray<string> = ["answers", "files"]
+
+// The message of an error that is not of this SDK may hold anything: it is in the cause, and in the log.
+const ofBug = (cause: unknown): string => {
+  const own = ErrorClass.ownMessage(cause)
+  if (own !== undefined) return `: ${own}`
+  return `; see ${cause === undefined ? "" : "the cause of this error, and "}the log of the process that drove it`
+}
 
 const unknownInterrupt = (
   { ids, pending, threadId }: Extract<RunErrorReason, { _tag: "UnknownInterrupt" }>

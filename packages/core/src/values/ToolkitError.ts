@@ -6,6 +6,7 @@
  */
 import * as Schema from "effect/Schema"
 import { DefinitionProblem } from "./AgentDefinitionError.ts"
+import * as ErrorClass from "./ErrorClass.ts"
 
 /**
  * Tools cannot be offered to a model.
@@ -19,7 +20,7 @@ import { DefinitionProblem } from "./AgentDefinitionError.ts"
  * @category errors
  * @since 0.1.0
  */
-export class ToolkitError extends Schema.TaggedError<ToolkitError>("~mandate/ToolkitError")("ToolkitError", {
+export class ToolkitError extends ErrorClass.TaggedError<ToolkitError>("~mandate/ToolkitError")("ToolkitError", {
   problems: Schema.NonEmptyArray(Schema.Struct({
     kind: DefinitionProblem.fields.kind,
     message: DefinitionProblem.fields.message

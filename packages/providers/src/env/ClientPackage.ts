@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+import { ErrorClass } from "@mandate/core"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 
@@ -18,7 +19,7 @@ import * as Schema from "effect/Schema"
  * @since 0.1.0
  */
 export class PackageNotLoaded
-  extends Schema.TaggedError<PackageNotLoaded>("~mandate/PackageNotLoaded")("PackageNotLoaded", {
+  extends ErrorClass.TaggedError<PackageNotLoaded>("~mandate/PackageNotLoaded")("PackageNotLoaded", {
     package: Schema.String,
     neededFor: Schema.String
   })

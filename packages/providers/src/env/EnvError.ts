@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+import { ErrorClass } from "@mandate/core"
 import * as Schema from "effect/Schema"
 import type { PackageNotLoaded } from "./ClientPackage.ts"
 
@@ -12,7 +13,7 @@ import type { PackageNotLoaded } from "./ClientPackage.ts"
  * @category errors
  * @since 0.1.0
  */
-export class ModelNotSet extends Schema.TaggedError<ModelNotSet>("~mandate/AiSdkEnv/ModelNotSet")("ModelNotSet", {
+export class ModelNotSet extends ErrorClass.TaggedError<ModelNotSet>("~mandate/AiSdkEnv/ModelNotSet")("ModelNotSet", {
   variable: Schema.String,
   known: Schema.Array(Schema.String)
 }) {
@@ -30,7 +31,7 @@ export class ModelNotSet extends Schema.TaggedError<ModelNotSet>("~mandate/AiSdk
  * @since 0.1.0
  */
 export class UnknownProvider
-  extends Schema.TaggedError<UnknownProvider>("~mandate/AiSdkEnv/UnknownProvider")("UnknownProvider", {
+  extends ErrorClass.TaggedError<UnknownProvider>("~mandate/AiSdkEnv/UnknownProvider")("UnknownProvider", {
     variable: Schema.String,
     provider: Schema.UndefinedOr(Schema.String),
     known: Schema.Array(Schema.String)
@@ -49,7 +50,7 @@ export class UnknownProvider
  * @since 0.1.0
  */
 export class MissingVariable
-  extends Schema.TaggedError<MissingVariable>("~mandate/AiSdkEnv/MissingVariable")("MissingVariable", {
+  extends ErrorClass.TaggedError<MissingVariable>("~mandate/AiSdkEnv/MissingVariable")("MissingVariable", {
     variable: Schema.String,
     provider: Schema.String
   })
@@ -66,7 +67,7 @@ export class MissingVariable
  * @since 0.1.0
  */
 export class InvalidVariable
-  extends Schema.TaggedError<InvalidVariable>("~mandate/AiSdkEnv/InvalidVariable")("InvalidVariable", {
+  extends ErrorClass.TaggedError<InvalidVariable>("~mandate/AiSdkEnv/InvalidVariable")("InvalidVariable", {
     variable: Schema.String,
     problem: Schema.String
   })

@@ -4,7 +4,7 @@
  * @since 0.1.0
  */
 import type { BoundAgent, Json, RunConfig, RunResult } from "@mandate/core"
-import { ChildFailure, RunError } from "@mandate/core"
+import { ChildFailure, ErrorClass, RunError } from "@mandate/core"
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -62,7 +62,7 @@ export interface AgentToolOptions {
  * @category errors
  * @since 0.1.0
  */
-export class SubagentError extends Schema.TaggedError<SubagentError>("~mandate/SubagentError")("SubagentError", {
+export class SubagentError extends ErrorClass.TaggedError<SubagentError>("~mandate/SubagentError")("SubagentError", {
   agent: Schema.String,
   reason: Schema.String,
   detail: Schema.String

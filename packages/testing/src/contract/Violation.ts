@@ -3,7 +3,7 @@
  *
  * @since 0.1.0
  */
-import { Json } from "@mandate/core"
+import { ErrorClass, Json } from "@mandate/core"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 
@@ -14,7 +14,7 @@ import * as Schema from "effect/Schema"
  * @since 0.1.0
  */
 export class ContractViolation
-  extends Schema.TaggedError<ContractViolation>("~mandate/testing/ContractViolation")("ContractViolation", {
+  extends ErrorClass.TaggedError<ContractViolation>("~mandate/testing/ContractViolation")("ContractViolation", {
     problem: Schema.String,
     expected: Schema.optionalKey(Schema.String),
     actual: Schema.optionalKey(Schema.String)
