@@ -69,6 +69,10 @@ export interface StandardTool<Input extends StandardSchemaV1> {
  * `undefined` is `null`. What `execute` throws is the error `ToolFailed`,
  * without its text.
  *
+ * A person who is asked about a call sees the arguments with the defaults of
+ * the schema. Arguments whose transformation cannot be shown as JSON, such as
+ * those of an object that becomes something else, are refused there.
+ *
  * **Gotchas**
  *
  * `bind` and `build` refuse a tool without a JSON Schema. A call that was in

@@ -7,8 +7,9 @@ import * as Effect from "effect/Effect"
 import type { Json } from "../values/Json.ts"
 
 /**
- * A call that is about to run: the tool's name, and the arguments as JSON, as
- * the model wrote them or a person put them in their place.
+ * A call that is about to run: the tool's name, and the arguments as JSON, in
+ * the form in which they will run: what the model wrote, or a person put in its
+ * place, decoded and encoded again, defaults included.
  *
  * @category models
  * @since 0.1.0

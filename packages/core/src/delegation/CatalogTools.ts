@@ -123,8 +123,8 @@ const live = (catalog: ToolCatalog["Service"], definition: ModelTool): LoopTool 
     get isAtMostOnce() {
       return now()?.isAtMostOnce
     },
-    get checkArguments() {
-      return now()?.checkArguments
+    get formArguments() {
+      return now()?.formArguments
     },
     get checkResult() {
       return now()?.checkResult

@@ -8,6 +8,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { fromJsonSchemaDocument } from "effect/SchemaRepresentation"
 import type { LoopTool } from "../loop/Drive.ts"
+import * as ShownArguments from "../loop/ShownArguments.ts"
 import type { CheckAnswer } from "../run/ResumeRun.ts"
 import type { Answer } from "../values/Answer.ts"
 import type { InterruptRequest, PendingInterrupt } from "../values/Interrupt.ts"
@@ -20,7 +21,7 @@ import * as StoredPosture from "./StoredPosture.ts"
 /**
  * Checks answers for the runs of an agent and of every subagent below it:
  * whether the kind of answer fits what was asked, and whether its value
- * decodes.
+ * decodes. Edited arguments are given back in the form in which they run.
  *
  * @category constructors
  * @since 0.1.0
@@ -31,15 +32,32 @@ export const make = (spec: BoundSpec): CheckAnswer => {
     const fitting = fits[asked.request._tag]
     if (!fitting.includes(answer._tag)) {
       const expected = fitting.map((tag) => makers[tag]).join(" or ")
-      return Effect.succeed([`Expected ${expected} for ${kinds[asked.request._tag]}, not ${makers[answer._tag]}`])
+      return Effect.succeed(
+        Result.fail([`Expected ${expected} for ${kinds[asked.request._tag]}, not ${makers[answer._tag]}`])
+      )
     }
-    if (answer._tag === "Edit") return byTool(members, asked, (tool) => tool.checkArguments?.(answer.arguments))
-    if (answer._tag !== "Reply") return Effect.succeed([])
+    if (answer._tag === "Edit") {
+      // What a person wrote is stored as what runs: with the defaults of now.
+      return byTool(members, asked, (tool) =>
+        tool.formArguments === undefined ? undefined : Effect.map(
+          ShownArguments.of(tool, answer.arguments),
+          Result.mapBoth({ onFailure: ({ issues }) => issues, onSuccess: (args) => ({ ...answer, arguments: args }) })
+        ))
+    }
+    if (answer._tag !== "Reply") return Effect.succeed(Result.succeed(answer))
     return asked.request._tag === "Question"
-      ? Effect.succeed(byJsonSchema(asked.request.answerSchema, answer.value))
-      : byTool(members, asked, (tool) => tool.checkResult?.(answer.value))
+      ? Effect.succeed(unless(byJsonSchema(asked.request.answerSchema, answer.value), answer))
+      : byTool(members, asked, (tool) =>
+        tool.checkResult === undefined
+          ? undefined
+          : Effect.map(tool.checkResult(answer.value), (issues) => unless(issues, answer)))
   }
 }
+
+type Checked = Result.Result<Answer, ReadonlyArray<string>>
+
+const unless = (issues: ReadonlyArray<string>, answer: Answer): Checked =>
+  issues.length === 0 ? Result.succeed(answer) : Result.fail(issues)
 
 const fits: { readonly [Tag in InterruptRequest["_tag"]]: ReadonlyArray<Answer["_tag"]> } = {
   Approval: ["Approve", "Reject", "Edit"],
@@ -66,15 +84,15 @@ const makers: { readonly [Tag in Answer["_tag"]]: string } = {
 const byTool = Effect.fnUntraced(function*(
   members: ReadonlyArray<BoundSpec>,
   asked: PendingInterrupt,
-  check: (tool: LoopTool) => Effect.Effect<ReadonlyArray<string>> | undefined
-): Effect.fn.Return<ReadonlyArray<string>> {
+  check: (tool: LoopTool) => Effect.Effect<Checked> | undefined
+): Effect.fn.Return<Checked> {
   const { request, run } = asked
   const spec = (yield* postureOf(members, run.runId)) ?? members.find(({ agent }) => agent.id === run.subagent)
   const tool = spec === undefined ? undefined : toolOf(spec, request.tool)
-  const issues = tool === undefined ? undefined : check(tool)
-  return spec === undefined || issues === undefined
-    ? ["the tool that waits is not known here"]
-    : yield* Effect.provideContext(issues, spec.agent.context)
+  const checked = tool === undefined ? undefined : check(tool)
+  return spec === undefined || checked === undefined
+    ? Result.fail(["the tool that waits is not known here"])
+    : yield* Effect.provideContext(checked, spec.agent.context)
 })
 
 const toolOf = ({ agent, catalog }: BoundSpec, name: string): LoopTool | undefined =>

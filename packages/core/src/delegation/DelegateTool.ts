@@ -14,6 +14,7 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { AgentSpec } from "../definition/AgentSpec.ts"
+import type { NoForm } from "../definition/ArgumentsForm.ts"
 import * as ActiveRun from "../loop/ActiveRun.ts"
 import * as Announce from "../loop/Announce.ts"
 import type { Branch } from "../loop/Branch.ts"
@@ -127,13 +128,7 @@ export const make = (
     tool: {
       definition: definition([]),
       isTask: true,
-      checkArguments: (args) =>
-        Effect.succeed(
-          Result.match(decode(args), {
-            onFailure: (issues) => issues,
-            onSuccess: ({ task }) => Text.isBlank(task) ? ["task: Expected text that is not blank"] : []
-          })
-        ),
+      formArguments: (args) => Effect.succeed(formOf(args)),
       execute: (call, drive) =>
         TaskTool.tooManyTasks(call, drive) ?? Effect.flatMap(goOn(call, drive), (branch) => {
           if (branch !== undefined) return Effect.succeed<Branch>(branch)
@@ -196,6 +191,16 @@ const decode = (json: Json.Json): Result.Result<Arguments, ReadonlyArray<string>
 }
 
 const absent = AbsentNulls.make(() => definition([]).inputSchema)
+
+// Nothing in them is filled in or changed when they are decoded.
+const formOf = (args: Json.Json): Result.Result<Json.Json, NoForm> =>
+  Result.match(decode(args), {
+    onFailure: (issues) => Result.fail({ _tag: "Invalid", issues }),
+    onSuccess: (decoded) =>
+      Text.isBlank(decoded.task)
+        ? Result.fail({ _tag: "Invalid", issues: ["task: Expected text that is not blank"] })
+        : Result.succeed({ ...decoded })
+  })
 
 const argumentsOf = (call: ToolCall): Result.Result<Arguments, string> =>
   Result.flatMap(

@@ -12,10 +12,12 @@
  */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
+import type { FormArguments } from "../definition/ArgumentsForm.ts"
 import * as ActiveRun from "../loop/ActiveRun.ts"
 import type { Branch, Done } from "../loop/Branch.ts"
 import type { Drive, LoopTool, ToolCall } from "../loop/Drive.ts"
 import { decodeText } from "../loop/HandlerTool.ts"
+import * as ShownArguments from "../loop/ShownArguments.ts"
 import * as Ids from "../values/Ids.ts"
 import * as Json from "../values/Json.ts"
 import * as RunInput from "../values/RunInput.ts"
@@ -70,7 +72,7 @@ const typedTask = (parent: Pick<BoundSpec, "childFailure">, subagent: BoundSpec)
     inputSchema: subagent.input.modelSchema
   },
   isTask: true,
-  checkArguments: (args) => issuesOf(subagent, args),
+  formArguments: formOf(subagent),
   execute: (call, drive) =>
     refusal(call, drive) ?? Result.match(decodeText(call.part.arguments), {
       onFailure: (problem) => Effect.succeed(invalidInput(drive, problem)),
@@ -102,9 +104,15 @@ const textTask = (parent: Pick<BoundSpec, "childFailure">, subagents: ReadonlyAr
       }
     },
     isTask: true,
-    checkArguments: (args) => {
+    formArguments: (args) => {
       const { input, subagent } = named(args)
-      return subagent === undefined ? Effect.succeed(["there is no such subagent"]) : issuesOf(subagent, input)
+      if (subagent === undefined) {
+        return Effect.succeed(Result.fail({ _tag: "Invalid", issues: ["there is no such subagent"] }))
+      }
+      return Effect.map(
+        formOf(subagent)(input),
+        Result.map((form) => ({ ...asObject(form), subagent: subagent.agent.id }))
+      )
     },
     execute: (call, drive) => {
       const tooMany = tooManyTasks(call, drive)
@@ -122,8 +130,15 @@ const textTask = (parent: Pick<BoundSpec, "childFailure">, subagents: ReadonlyAr
   }
 }
 
-const issuesOf = (subagent: BoundSpec, json: Json.Json): Effect.Effect<ReadonlyArray<string>> =>
-  Effect.map(inputOf(subagent, json), (input) => Result.isFailure(input) ? input.failure : [])
+// What is no input of the subagent for another reason than its schema has no form either.
+const formOf = (subagent: BoundSpec): FormArguments => {
+  const form = ShownArguments.make(subagent.input)
+  return (args) =>
+    Effect.flatMap(inputOf(subagent, args), (input) =>
+      Result.isFailure(input)
+        ? Effect.succeed(Result.fail({ _tag: "Invalid", issues: input.failure }))
+        : Effect.provideContext(form(args), subagent.agent.context as never))
+}
 
 // The input of a child as its row keeps it, or what is wrong with what the model wrote.
 const inputOf = (

@@ -8,6 +8,7 @@ import type * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type * as Result from "effect/Result"
 import type { AnyCodec, RetrySchedule } from "../definition/AgentSpec.ts"
+import type { FormArguments } from "../definition/ArgumentsForm.ts"
 import type { BreakpointCall } from "../definition/Breakpoint.ts"
 import type { Mandate } from "../service/Mandate.ts"
 import type { ModelClient } from "../service/ModelClient.ts"
@@ -142,11 +143,11 @@ export interface LoopTool {
   readonly definition: ModelTool
   readonly isTask: boolean
 
-  /** Decides on parsed arguments whether a person has to approve the call. Fails closed. */
+  /** Decides on the form of the arguments whether a person has to approve the call. Fails closed. */
   readonly needsApproval?: ((args: Json, call: ToolCall) => Effect.Effect<boolean>) | undefined
 
-  /** Checks arguments that a person put in place of the model's. Gives what is wrong with them. */
-  readonly checkArguments?: ((args: Json) => Effect.Effect<ReadonlyArray<string>>) | undefined
+  /** The form in which arguments are shown to a person and run; absent for a tool that nobody is asked about. */
+  readonly formArguments?: FormArguments | undefined
 
   /** Checks a result that a person gave in place of the tool's. Gives what is wrong with it. */
   readonly checkResult?: ((result: Json) => Effect.Effect<ReadonlyArray<string>>) | undefined

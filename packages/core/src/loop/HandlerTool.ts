@@ -24,6 +24,7 @@ import type * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
+import { ArgumentsForm } from "../definition/ArgumentsForm.ts"
 import { AtMostOnce } from "../definition/AtMostOnce.ts"
 import { ToolContext } from "../definition/ToolContext.ts"
 import type { AnyHandler } from "../definition/ToolSource.ts"
@@ -34,6 +35,7 @@ import type { ToolOutput } from "../values/Message.ts"
 import * as ActiveRun from "./ActiveRun.ts"
 import { type Branch, failed } from "./Branch.ts"
 import type { Drive, LoopTool, ToolCall } from "./Drive.ts"
+import * as ShownArguments from "./ShownArguments.ts"
 import * as ToolContent from "./ToolContent.ts"
 import * as ToolScope from "./ToolScope.ts"
 import { maxModelJsonBytes } from "./Verdicts.ts"
@@ -74,7 +76,7 @@ export const make = (tool: Tool.Any, codecs: ToolCodecs, handler: AnyHandler): L
     },
     isTask: false,
     isAtMostOnce: Context.get(tool.annotations, AtMostOnce),
-    checkArguments: (args) => issuesOf(codecs.parameters.fromModel(args)),
+    formArguments: Context.get(tool.annotations, ArgumentsForm) ?? ShownArguments.make(codecs.parameters),
     checkResult: (result) => issuesOf(codecs.success.read(result)),
     ...approvalOf(tool, codecs),
     execute: (call, drive) =>

@@ -8,9 +8,9 @@
  * 1. A request (`i/<id>`) and its answer (`a/<id>`) are recorded once each. A
  *    request without an answer is open, and its call waits.
  * 2. Ids count within a call, so they are the same on every drive.
- * 3. Whether a call needs approval is decided once (`d/<call key>`), on decoded
- *    arguments; what runs is what was shown, or what the answer put in its
- *    place.
+ * 3. Whether a call needs approval is decided once (`d/<call key>`), on the form
+ *    of its arguments that is shown; what runs is that form, or what the answer
+ *    put in its place.
  *
  * @since 0.1.0
  */

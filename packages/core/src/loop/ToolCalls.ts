@@ -115,9 +115,14 @@ const dispatch = (
   if (Result.isFailure(args)) return tool.execute(call, drive)
   return Effect.flatMap(
     Gate.pass(drive, tool, call, args.success),
-    (passed) => passed === "pass" ? tool.execute(call, drive) : Effect.succeed(passed)
+    (passed) => passed._tag === "Pass" ? tool.execute(withArguments(call, passed), drive) : Effect.succeed(passed)
   )
 }
+
+const withArguments = (call: ToolCall, { arguments: args }: Gate.Pass): ToolCall => ({
+  ...call,
+  part: { ...call.part, arguments: Json.canonical(args) }
+})
 
 const commit = (drive: Drive, call: ToolCall, ended: Done) => {
   const { text, value } = Json.stringify<ResultRecord>({ ...ended.result, activeMillis: drive.activeMillis() })

@@ -40,12 +40,15 @@ import * as ThreadVerbs from "./ThreadVerbs.ts"
 
 /**
  * Checks an answer against what was asked, by the agent of the run that asked.
- * Gives what is wrong with it.
+ * Gives the answer as it is stored, or what is wrong with it.
  *
  * @category models
  * @since 0.1.0
  */
-export type CheckAnswer = (answer: Answer, asked: PendingInterrupt) => Effect.Effect<ReadonlyArray<string>>
+export type CheckAnswer = (
+  answer: Answer,
+  asked: PendingInterrupt
+) => Effect.Effect<Result.Result<Answer, ReadonlyArray<string>>>
 
 /**
  * Stores answers and drives the run.
@@ -77,12 +80,21 @@ export const resume = Effect.fnUntraced(function*(
   yield* ThreadVerbs.sameAgent(runnable, row)
   const pending = yield* RunFailure.fromStore(threadId)(Pending.list(runtime.store, row.runId))
   const asked = yield* match(threadId, yield* named(answers), pending)
-  for (const [answer, interrupt] of asked) {
-    const issues = tooLarge(answer) ?? (yield* check(answer, interrupt))
-    if (issues.length > 0) return yield* RunFailure.fail({ _tag: "InvalidAnswer", threadId, id: answer.id, issues })
-  }
+  const checked = yield* Effect.forEach(asked, ([answer, interrupt]) =>
+    Effect.flatMap(
+      Result.match(bounded(answer), {
+        onFailure: (issues) => Effect.succeed(Result.fail(issues)),
+        onSuccess: () => check(answer, interrupt)
+      }),
+      (checked) => {
+        const stored = Result.flatMap(checked, bounded)
+        return Result.isSuccess(stored)
+          ? Effect.succeed([stored.success, interrupt] as const)
+          : RunFailure.fail({ _tag: "InvalidAnswer", threadId, id: answer.id, issues: stored.failure })
+      }
+    ))
   yield* GoOn.check(runtime, row)
-  const answered = pathsOf(run.runId, asked)
+  const answered = pathsOf(run.runId, checked)
   const lease = yield* runtime.lease
   const events = yield* Resumed.events(runtime, threadId, answered.map(({ runId }) => runId), lease.now)
   const stored = yield* RunFailure.fromStore(threadId)(
@@ -93,9 +105,11 @@ export const resume = Effect.fnUntraced(function*(
   return yield* LetGo.onError(runtime, fence)(GoOn.goOn(runtime, runnable, fence, stored.sequence))
 })
 
-const tooLarge = (answer: Answer): ReadonlyArray<string> | undefined => {
+const bounded = (answer: Answer): Result.Result<Answer, ReadonlyArray<string>> => {
   const bytes = Utf8.byteLength(Json.stringify(answer).text)
-  return bytes > maxBytes ? [`it has ${bytes} bytes; at most ${maxBytes} are allowed`] : undefined
+  return bytes > maxBytes
+    ? Result.fail([`it has ${bytes} bytes; at most ${maxBytes} are allowed`])
+    : Result.succeed(answer)
 }
 
 // Answers are made elsewhere, and may come as JSON that nobody has looked at.

@@ -13,6 +13,9 @@ import type { Named } from "./Named.ts"
  *
  * **Details**
  *
+ * Arguments are those that will run, decoded and encoded again, defaults
+ * included.
+ *
  * - `Approval`: may this tool run with these arguments
  * - `Question`: a handler asks; the answer must match the JSON Schema
  * - `Breakpoint`: the run stopped before this tool

@@ -3,13 +3,14 @@
  *
  * @since 0.1.0
  */
-import { ToolContext, ToolkitError } from "@mandate/core"
+import { ArgumentsForm, ToolContext, ToolkitError } from "@mandate/core"
 import * as Tool from "effect/ai/Tool"
 import * as Toolkit from "effect/ai/Toolkit"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Execution from "./Execution.ts"
+import * as InputForm from "./InputForm.ts"
 import type { ToolInput } from "./ToolInput.ts"
 
 /**
@@ -135,7 +136,7 @@ const toolOf = (definition: Definition, input: ToolInput): ForeignTool => {
     success: Schema.Unknown,
     failure: InvalidArguments,
     needsApproval: approval(definition, input)
-  }).addDependency(ToolContext.ToolContext)
+  }).addDependency(ToolContext.ToolContext).annotate(ArgumentsForm, InputForm.make(input))
   return definition.strict === undefined ? tool : tool.annotate(Tool.Strict, definition.strict)
 }
 
