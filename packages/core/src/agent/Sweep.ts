@@ -12,7 +12,7 @@ import * as Schedule from "effect/Schedule"
 import * as RunFailure from "../run/RunFailure.ts"
 import { Mandate } from "../service/Mandate.ts"
 import type { ListedThread } from "../service/RunRow.ts"
-import * as Bound from "../values/Bound.ts"
+import * as Options from "../values/Options.ts"
 import type { RunError, RunErrorReason } from "../values/RunError.ts"
 
 /**
@@ -51,12 +51,10 @@ export interface SweepReport {
  * @since 0.1.0
  */
 export const run = Effect.fnUntraced(function*(
-  options: { readonly limit?: number } = {}
+  options?: { readonly limit?: number }
 ): Effect.fn.Return<SweepReport, RunError, Mandate> {
   const { agents, lease, store } = yield* Mandate
-  const limit = options.limit ?? defaultLimit
-  const issues = Bound.problem("limit", limit)
-  if (issues.length > 0) return yield* RunFailure.fail({ _tag: "InvalidInput", field: "sweep", issues })
+  const { limit = defaultLimit } = yield* RunFailure.valid("sweep", decodeRun(options))
   const recovered: Array<string> = []
   const unknown: Array<SweepReport["unknown"][number]> = []
   const failed: Array<SweepReport["failed"][number]> = []
@@ -84,7 +82,8 @@ export const run = Effect.fnUntraced(function*(
 /**
  * Layer that sweeps as long as it lives: at once, and then every `interval`
  * (30 seconds), each time for at most `limit` (100) runs. What it comes upon is
- * logged, and so is a sweep that fails.
+ * logged, and so is a sweep that fails. Options that are not valid are a defect,
+ * an `InvalidOptions`.
  *
  * **Example** (A worker that takes over what others leave)
  *
@@ -106,21 +105,29 @@ export const run = Effect.fnUntraced(function*(
  * @category layers
  * @since 0.1.0
  */
-export const layer = (options: {
+export const layer = (options?: {
   readonly interval?: Duration.Input
   readonly limit?: number
-} = {}): Layer.Layer<never, never, Mandate> =>
+}): Layer.Layer<never, never, Mandate> =>
   Layer.effectDiscard(
-    Effect.forkScoped(
-      Effect.repeat(
-        Effect.catchCause(
-          Effect.flatMap(run(options), log),
-          (cause) => Effect.logError("A sweep failed", cause)
-        ),
-        Schedule.spaced(options.interval ?? defaultInterval)
-      )
-    )
+    Effect.flatMap(Options.orDie("Sweep.layer", decodeLayer(options)), ({ interval = defaultInterval, ...limits }) =>
+      Effect.forkScoped(
+        Effect.repeat(
+          Effect.catchCause(
+            Effect.flatMap(run(limits), log),
+            (cause) =>
+              Effect.logError("A sweep failed", cause)
+          ),
+          Schedule.spaced(interval)
+        )
+      ))
   )
+
+const decodeRun = Options.make<{ readonly limit?: number }>("option", { limit: Options.count })
+const decodeLayer = Options.make<{ readonly interval?: Duration.Input; readonly limit?: number }>("option", {
+  interval: Options.duration,
+  limit: Options.count
+})
 
 const defaultLimit = 100
 const defaultInterval = Duration.seconds(30)

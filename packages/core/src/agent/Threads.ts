@@ -6,7 +6,6 @@
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
-import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as Children from "../loop/Children.ts"
 import * as Pending from "../loop/Pending.ts"
@@ -14,12 +13,23 @@ import * as RunFailure from "../run/RunFailure.ts"
 import * as WatchRun from "../run/WatchRun.ts"
 import { Mandate } from "../service/Mandate.ts"
 import type { RunRow } from "../service/RunRow.ts"
-import * as Bound from "../values/Bound.ts"
+import * as Options from "../values/Options.ts"
 import type { RunError } from "../values/RunError.ts"
 import type { RunEvent } from "../values/RunEvent.ts"
-import { RunState } from "../values/RunOutcome.ts"
 import * as Summaries from "./Summaries.ts"
 import type { RunSummary, ThreadSummary, WaitingInterrupt } from "./Summaries.ts"
+import * as Filter from "./ThreadFilter.ts"
+import type { ThreadFilter } from "./ThreadFilter.ts"
+
+export type {
+  /**
+   * Which threads to list.
+   *
+   * @category models
+   * @since 0.1.0
+   */
+  ThreadFilter
+} from "./ThreadFilter.ts"
 
 export type {
   /**
@@ -46,32 +56,6 @@ export type {
 }
 
 /**
- * Which threads to list. All fields narrow; absent ones do not.
- *
- * **Details**
- *
- * - `states`: those whose last run is in one of these states
- * - `agentId`: those whose last run is of this agent
- * - `tenant`: those of this tenant
- * - `stoppedBefore`: those whose last run is suspended, failed or settled, since
- *   before that time in milliseconds of the Unix epoch
- * - `after`: those whose id is greater, by code units: the last of the page
- *   before
- * - `limit` (100): how many at most, up to 1000
- *
- * @category models
- * @since 0.1.0
- */
-export interface ThreadFilter {
-  readonly states?: ReadonlyArray<RunState>
-  readonly agentId?: string
-  readonly tenant?: string
-  readonly stoppedBefore?: number
-  readonly after?: string
-  readonly limit?: number
-}
-
-/**
  * Lists threads, in the order of their ids, one page. A filter that is not valid
  * is `InvalidInput`.
  *
@@ -87,21 +71,12 @@ export interface ThreadFilter {
  * @since 0.1.0
  */
 export const list = Effect.fnUntraced(function*(
-  { after = "", limit = defaultLimit, ...filter }: ThreadFilter = {}
+  filter?: ThreadFilter
 ): Effect.fn.Return<ReadonlyArray<ThreadSummary>, RunError, Mandate> {
   const { lease, store } = yield* Mandate
-  const issues = [
-    ...Bound.problem("limit", limit),
-    ...(limit > maxLimit ? [`limit must be at most ${maxLimit}, not ${limit}`] : []),
-    // A state that there is not would list nothing, as if all were well.
-    ...(filter.states === undefined || isStates(filter.states)
-      ? []
-      : [`states must be a list of ${RunState.literals.join(", ")}, not ${JSON.stringify(filter.states)}`]),
-    ...(Number.isNaN(filter.stoppedBefore) ? ["stoppedBefore must be a number of milliseconds, not NaN"] : [])
-  ]
-  if (issues.length > 0) return yield* RunFailure.fail({ _tag: "InvalidInput", field: "filter", issues })
+  const { after = "", limit = defaultLimit, ...narrowing } = yield* RunFailure.valid("filter", Filter.decode(filter))
   const { now } = yield* lease
-  const found = yield* RunFailure.fromStore("")(store.list({ after, limit, ...filter }))
+  const found = yield* RunFailure.fromStore("")(store.list({ after, limit, ...narrowing }))
   return found.map((thread) => Summaries.ofThread(thread, now))
 })
 
@@ -113,12 +88,8 @@ export const list = Effect.fnUntraced(function*(
  * @category getters
  * @since 0.1.0
  */
-export const all = (filter: ThreadFilter = {}): Stream.Stream<ThreadSummary, RunError, Mandate> =>
-  Stream.paginate(filter.after ?? "", (after) =>
-    Effect.map(list({ ...filter, after }), (page) => {
-      const last = page[page.length - 1]
-      return [page, last === undefined ? Option.none<string>() : Option.some<string>(last.threadId)]
-    }))
+export const all = (filter?: ThreadFilter): Stream.Stream<ThreadSummary, RunError, Mandate> =>
+  Stream.unwrap(Effect.map(RunFailure.valid("filter", Filter.decode(filter)), pages))
 
 /**
  * Lists what all suspended threads wait on, in the order of their ids and of
@@ -144,9 +115,12 @@ export const all = (filter: ThreadFilter = {}): Stream.Stream<ThreadSummary, Run
  * @since 0.1.0
  */
 export const pending = (
-  filter: Omit<ThreadFilter, "states"> = {}
+  filter?: Omit<ThreadFilter, "states">
 ): Stream.Stream<WaitingInterrupt, RunError, Mandate> =>
-  all({ ...filter, states: ["Suspended"] }).pipe(
+  Stream.unwrap(
+    Effect.map(RunFailure.valid("filter", Filter.decodeStateless(filter)), (given) =>
+      pages({ ...given, states: ["Suspended"] }))
+  ).pipe(
     Stream.mapEffect(waitingOn),
     Stream.flattenIterable
   )
@@ -209,19 +183,20 @@ export const runs = Effect.fnUntraced(function*(
  */
 export const events = (
   threadId: string,
-  { after = 0 }: { readonly after?: number } = {}
-): Stream.Stream<RunEvent, RunError, Mandate> => {
-  if (!Number.isSafeInteger(after) || after < 0) {
-    const issues = [`it must be a whole number from 0 on, not ${after}`]
-    return Stream.fromEffect(RunFailure.fail({ _tag: "InvalidInput", field: "after", issues }))
-  }
-  return Stream.unwrap(
-    Effect.map(
-      Effect.andThen(RunFailure.rootOnly(threadId), Mandate),
-      (runtime) => WatchRun.thread(runtime, threadId, after)
-    )
-  )
-}
+  options?: { readonly after?: number }
+): Stream.Stream<RunEvent, RunError, Mandate> =>
+  Stream.unwrap(Effect.gen(function*() {
+    const { after = 0 } = yield* RunFailure.valid("options", decodeEvents(options))
+    yield* RunFailure.rootOnly(threadId)
+    return WatchRun.thread(yield* Mandate, threadId, after)
+  }))
+
+const pages = (filter: ThreadFilter): Stream.Stream<ThreadSummary, RunError, Mandate> =>
+  Stream.paginate(filter.after ?? "", (after) =>
+    Effect.map(list({ ...filter, after }), (page) => {
+      const last = page[page.length - 1]
+      return [page, last === undefined ? Option.none<string>() : Option.some<string>(last.threadId)]
+    }))
 
 const waitingOn = Effect.fnUntraced(
   function*(
@@ -244,6 +219,11 @@ const waitingOn = Effect.fnUntraced(
   )
 )
 
-const isStates = Schema.is(Schema.Array(RunState))
 const defaultLimit = 100
-const maxLimit = 1000
+
+const decodeEvents = Options.make<{ readonly after?: number }>("option", {
+  after: Options.checked<number>(
+    "a whole number from 0 on",
+    (value) => Number.isSafeInteger(value) && (value as number) >= 0
+  )
+})

@@ -25,6 +25,7 @@ import { ToolCatalog } from "../service/ToolCatalog.ts"
 import type { DelegateResult } from "../values/DelegateResult.ts"
 import * as Ids from "../values/Ids.ts"
 import * as Usage from "../values/Usage.ts"
+import * as VerbOptions from "../values/VerbOptions.ts"
 import * as Bind from "./Bind.ts"
 import * as CallLine from "./CallLine.ts"
 import * as CheckAnswer from "./CheckAnswer.ts"
@@ -174,11 +175,12 @@ export const make = (
           )
       ),
     recover: (subSessionId, options) =>
-      goOn(
-        subSessionId,
-        ({ subagent }, restore) =>
-          RecoverRun.recover(runtime, subagent, subSessionId, options?.force === true ? "force" : "wait", restore)
-      ),
+      Effect.flatMap(RunFailure.valid("options", VerbOptions.decodeRecover(options)), ({ force }) =>
+        goOn(
+          subSessionId,
+          ({ subagent }, restore) =>
+            RecoverRun.recover(runtime, subagent, subSessionId, force === true ? "force" : "wait", restore)
+        )),
     cancel: (subSessionId) => Effect.flatMap(lastRun(subSessionId), (row) => CancelRun.unlessSettled(runtime, row))
   }
   runtime.agents.register({

@@ -33,6 +33,7 @@ import type { RunError } from "../values/RunError.ts"
 import type { RunEvent } from "../values/RunEvent.ts"
 import type { RunInput } from "../values/RunInput.ts"
 import type { CurrentStatus, RunFinished, RunResult, SettledRun } from "../values/RunResult.ts"
+import * as VerbOptions from "../values/VerbOptions.ts"
 import type { BoundSpec } from "./BoundSpec.ts"
 import * as CheckAnswer from "./CheckAnswer.ts"
 import * as Standing from "./Standing.ts"
@@ -95,13 +96,13 @@ export interface Runs<in I, out A, out O, C = undefined> {
    * held is waited for, one lease time at most; `force` takes it over at once,
    * and whoever drove the run writes nothing more.
    */
-  readonly recover: (threadId: string, options?: { readonly force?: boolean }) => Effect.Effect<A, RunError>
+  readonly recover: (threadId: string, options?: VerbOptions.RecoverOptions) => Effect.Effect<A, RunError>
 
   /**
    * Cancels the open run of a thread, or one child of it by its thread id. A
    * suspended run is driven on after the cancel of a child, and not waited for.
    */
-  readonly cancel: (threadId: string, options?: { readonly child?: string }) => Effect.Effect<void, RunError>
+  readonly cancel: (threadId: string, options?: VerbOptions.CancelOptions) => Effect.Effect<void, RunError>
 
   /** How the last run of a thread stands. */
   readonly status: (threadId: string) => Effect.Effect<RunResult<O, CurrentStatus<O>>, RunError>
@@ -175,21 +176,21 @@ export const make = <I, A, O, C = undefined>(
   })
   return {
     id: spec.agent.id,
-    run: (input, ...[config]) =>
-      Effect.flatMap(Terms.threadOf(runtime, config), (threadId) => {
+    run: (input, ...[options]) =>
+      placed(runtime, options, (threadId, config) => {
         const work = Effect.uninterruptibleMask((restore) =>
           Effect.flatMap(begin(threadId, input, config, false), (started) => cancelling(started, restore))
         )
-        if (reuse === undefined || config?.threadId !== undefined) return work
+        if (reuse === undefined || config.threadId !== undefined) return work
         // What would be refused is refused, whatever is known of an equal call.
         return Effect.flatMap(Terms.of(runtime, spec, config), (terms) => reuse({ threadId, input, terms }, work))
       }),
-    start: (input, ...[config]) =>
-      Effect.uninterruptible(
-        Effect.flatMap(Terms.threadOf(runtime, config), (threadId) => begin(threadId, input, config, false))
-      ).pipe(Effect.map(handle)),
-    stream: (input, ...[config]) =>
+    start: (input, ...[options]) =>
+      Effect.uninterruptible(placed(runtime, options, (threadId, config) => begin(threadId, input, config, false)))
+        .pipe(Effect.map(handle)),
+    stream: (input, ...[options]) =>
       Stream.unwrap(Effect.gen(function*() {
+        const config = yield* Terms.decode(options)
         const threadId = yield* Terms.threadOf(runtime, config)
         const live = yield* runtime.events.subscribe(threadId)
         const started = yield* Effect.uninterruptible(begin(threadId, input, config, true))
@@ -210,16 +211,21 @@ export const make = <I, A, O, C = undefined>(
         )
       ),
     recover: (threadId, options) =>
-      Effect.uninterruptibleMask((restore) =>
-        Effect.flatMap(
-          RecoverRun.recover(runtime, spec, threadId, options?.force === true ? "force" : "wait", restore),
-          (started) => cancelling(started, restore)
-        )
+      Effect.flatMap(
+        RunFailure.valid("options", VerbOptions.decodeRecover(options)),
+        ({ force }) =>
+          Effect.uninterruptibleMask((restore) =>
+            Effect.flatMap(
+              RecoverRun.recover(runtime, spec, threadId, force === true ? "force" : "wait", restore),
+              (started) => cancelling(started, restore)
+            )
+          )
       ),
     cancel: (threadId, options) =>
-      options?.child === undefined
-        ? CancelRun.root(runtime, threadId)
-        : CancelRun.child(runtime, spec, threadId, options.child),
+      Effect.flatMap(RunFailure.valid("options", VerbOptions.decodeCancel(options)), ({ child }) =>
+        child === undefined
+          ? CancelRun.root(runtime, threadId)
+          : CancelRun.child(runtime, spec, threadId, child)),
     status: (threadId) =>
       Effect.flatMap(ThreadVerbs.lastRun(runtime, threadId), (row) => Standing.current<O>(spec, row)),
     history: (threadId) =>
@@ -234,6 +240,16 @@ export const make = <I, A, O, C = undefined>(
     forget: (threadId) => ThreadVerbs.forget(runtime, threadId)
   }
 }
+
+const placed = <A>(
+  runtime: BoundSpec["runtime"],
+  options: RunConfig.WithContext | undefined,
+  use: (threadId: Ids.ThreadId, config: RunConfig.WithContext) => Effect.Effect<A, RunError>
+): Effect.Effect<A, RunError> =>
+  Effect.flatMap(
+    Terms.decode(options),
+    (config) => Effect.flatMap(Terms.threadOf(runtime, config), (threadId) => use(threadId, config))
+  )
 
 const ended = (
   runtime: BoundSpec["runtime"],

@@ -23,6 +23,18 @@ import type { Failure } from "../values/RunOutcome.ts"
 export const fail = (reason: RunErrorReason): Effect.Effect<never, RunError> => Effect.fail(new RunError({ reason }))
 
 /**
+ * Takes what was decoded of a call, or fails with `InvalidInput` of the field.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const valid = <A>(field: string, decoded: Result.Result<A, ReadonlyArray<string>>): Effect.Effect<A, RunError> =>
+  Result.match(decoded, {
+    onSuccess: Effect.succeed,
+    onFailure: (issues) => fail({ _tag: "InvalidInput", field, issues })
+  })
+
+/**
  * Fails with `InvalidInput` for what is no text: what comes from outside may be
  * anything, whatever the types say.
  *

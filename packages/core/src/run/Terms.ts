@@ -4,14 +4,13 @@
  * @since 0.1.0
  */
 import * as Effect from "effect/Effect"
-import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { Mandate } from "../service/Mandate.ts"
 import * as Bound from "../values/Bound.ts"
 import * as Budget from "../values/Budget.ts"
 import * as Ids from "../values/Ids.ts"
 import type { Json } from "../values/Json.ts"
-import type { RunConfig, WithContext } from "../values/RunConfig.ts"
+import * as RunConfig from "../values/RunConfig.ts"
 import type { RunError } from "../values/RunError.ts"
 import type { RunLimits } from "../values/RunLimits.ts"
 import * as TreeBudget from "../values/TreeBudget.ts"
@@ -41,11 +40,11 @@ export interface Terms {
 export const of = Effect.fnUntraced(function*(
   runtime: Mandate["Service"],
   runnable: Runnable,
-  config: WithContext | undefined
+  config: RunConfig.WithContext | undefined
 ): Effect.fn.Return<Terms, RunError> {
   yield* runtime.host.ensureOpen
-  const budget = yield* valid("budget", Budget.resolve(runnable.budget, config?.budget))
-  const tree = yield* valid("treeBudget", TreeBudget.resolve(config?.treeBudget))
+  const budget = yield* RunFailure.valid("budget", Budget.resolve(runnable.budget, config?.budget))
+  const tree = yield* RunFailure.valid("treeBudget", TreeBudget.resolve(config?.treeBudget))
   const tenant = yield* tenantOf(config)
   const limits = yield* limitsOf(runnable.limits, config)
   const context = yield* contextOf(runnable, config)
@@ -58,6 +57,15 @@ export const of = Effect.fnUntraced(function*(
 })
 
 /**
+ * Decodes the options of a call: a plain object with the keys of `RunConfig`.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const decode = (config: RunConfig.WithContext | undefined): Effect.Effect<RunConfig.WithContext, RunError> =>
+  RunFailure.valid("options", RunConfig.decode(config))
+
+/**
  * Resolves the thread of a call: the one it names, or a new one.
  *
  * @category constructors
@@ -65,7 +73,7 @@ export const of = Effect.fnUntraced(function*(
  */
 export const threadOf = (
   runtime: Mandate["Service"],
-  config: RunConfig | undefined
+  config: RunConfig.RunConfig | undefined
 ): Effect.Effect<Ids.ThreadId, RunError> => {
   const threadId = config?.threadId
   if (threadId === undefined) return Effect.map(runtime.newThreadId, (id) => id as Ids.ThreadId)
@@ -75,13 +83,10 @@ export const threadOf = (
       : RunFailure.fail({ _tag: "InvalidInput", field: "thread id", issues: [isNoId] }))
 }
 
-const valid = <A>(field: string, resolved: Result.Result<A, ReadonlyArray<string>>): Effect.Effect<A, RunError> =>
-  Result.match(resolved, {
-    onSuccess: Effect.succeed,
-    onFailure: (issues) => RunFailure.fail({ _tag: "InvalidInput", field, issues })
-  })
-
-const contextOf = ({ context }: Runnable, config: WithContext | undefined): Effect.Effect<Json | undefined, RunError> =>
+const contextOf = (
+  { context }: Runnable,
+  config: RunConfig.WithContext | undefined
+): Effect.Effect<Json | undefined, RunError> =>
   Effect.catch(
     context.accept(config?.context),
     (issues) => RunFailure.fail({ _tag: "InvalidInput", field: "context", issues })
@@ -90,7 +95,7 @@ const contextOf = ({ context }: Runnable, config: WithContext | undefined): Effe
 const isApplicationThreadId = Schema.is(Ids.ApplicationThreadId)
 const isNoId = "it must be 1 to 128 of the characters a-z A-Z 0-9 _ . : -"
 
-const tenantOf = (config: RunConfig | undefined): Effect.Effect<string, RunError> => {
+const tenantOf = (config: RunConfig.RunConfig | undefined): Effect.Effect<string, RunError> => {
   const tenant = config?.tenant
   if (tenant === undefined) return Effect.succeed("")
   return isApplicationThreadId(tenant)
@@ -99,7 +104,7 @@ const tenantOf = (config: RunConfig | undefined): Effect.Effect<string, RunError
 }
 
 // The call may keep fewer children than the definition, not more.
-const limitsOf = (limits: RunLimits, config: RunConfig | undefined): Effect.Effect<RunLimits, RunError> => {
+const limitsOf = (limits: RunLimits, config: RunConfig.RunConfig | undefined): Effect.Effect<RunLimits, RunError> => {
   const asked = config?.childRetention
   if (asked === undefined) return Effect.succeed(limits)
   const issues = Bound.problem("it", asked)

@@ -3,11 +3,11 @@
  *
  * @since 0.1.0
  */
-import * as Duration from "effect/Duration"
+import type * as Duration from "effect/Duration"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import * as Bound from "./Bound.ts"
 import { Count } from "./Checked.ts"
+import * as Options from "./Options.ts"
 import { ResolvedTreeBudget } from "./TreeBudget.ts"
 
 /**
@@ -86,44 +86,27 @@ export const resolve = (
   definition: Budget | undefined,
   call: Budget | undefined
 ): Result.Result<ResolvedBudget, ReadonlyArray<string>> => {
-  if (!isLimits(definition) || !isLimits(call)) return Result.fail([noLimits])
-  // Absent is one thing, and `null` another.
-  const limit = <Name extends keyof Budget>(name: Name) => call?.[name] === undefined ? definition?.[name] : call[name]
-  const maxTokens = limit("maxTokens")
-  const maxToolCalls = limit("maxToolCalls")
-  const timeout = limit("timeout")
-  const timeoutMillis = timeout === undefined ? undefined : millis(timeout)
-  const problems = [
-    ...[definition, call].flatMap(unknownLimits),
-    ...(maxTokens === undefined ? [] : Bound.problem("maxTokens", maxTokens)),
-    ...(maxToolCalls === undefined ? [] : Bound.problem("maxToolCalls", maxToolCalls)),
-    ...(timeoutMillis === undefined || (Number.isFinite(timeoutMillis) && timeoutMillis > 0)
-      ? []
-      : ["timeout must be a positive, finite duration"])
-  ]
-  if (problems.length > 0) return Result.fail(problems)
+  const decoded = [decode(definition), decode(call)]
+  const [first, second] = decoded
+  if (first === undefined || second === undefined || Result.isFailure(first) || Result.isFailure(second)) {
+    return Result.fail(decoded.flatMap((limits) => Result.isFailure(limits) ? limits.failure : []))
+  }
+  const { maxTokens, maxToolCalls, timeout } = { ...first.success, ...second.success }
   return Result.succeed({
     ...(maxTokens === undefined ? {} : { maxTokens }),
     ...(maxToolCalls === undefined ? {} : { maxToolCalls }),
-    ...(timeoutMillis === undefined ? {} : { timeoutMillis })
+    ...(timeout === undefined ? {} : { timeoutMillis: Options.millisOf(timeout) })
   })
 }
 
-// Code without types may give anything.
-const isLimits = (budget: unknown): boolean =>
-  budget === undefined || (typeof budget === "object" && budget !== null && !Array.isArray(budget))
-
-const noLimits = "they are no object of limits"
-
-const unknownLimits = (budget: Budget | undefined): ReadonlyArray<string> =>
-  Object.keys(budget ?? {}).flatMap((name) =>
-    limits.includes(name) ? [] : [`there is no limit "${name}"; the limits are ${limits.join(", ")}`]
-  )
-
-const limits: ReadonlyArray<string> = ["maxTokens", "maxToolCalls", "timeout"] satisfies ReadonlyArray<keyof Budget>
-
-// What is no duration at all is refused like one that is not positive.
-const millis = (input: Duration.Input): number => {
-  const duration = Duration.fromInput(input)
-  return duration._tag === "Some" ? Duration.toMillis(duration.value) : Number.NaN
-}
+/**
+ * Decodes a budget as a caller gives it.
+ *
+ * @category decoding
+ * @since 0.1.0
+ */
+export const decode: Options.Decode<Budget> = Options.make<Budget>("limit", {
+  maxTokens: Count,
+  maxToolCalls: Count,
+  timeout: Options.duration
+})

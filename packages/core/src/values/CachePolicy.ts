@@ -3,8 +3,9 @@
  *
  * @since 0.1.0
  */
-import * as Duration from "effect/Duration"
-import * as Option from "effect/Option"
+import type * as Duration from "effect/Duration"
+import * as Result from "effect/Result"
+import * as Options from "./Options.ts"
 import * as Text from "./Text.ts"
 
 /**
@@ -33,20 +34,13 @@ export interface CachePolicy {
  * @since 0.1.0
  */
 export const problems = (policy: CachePolicy): ReadonlyArray<string> =>
-  Object.entries(policy).flatMap(([name, value]: [string, unknown]) => {
-    if (value === undefined) return []
-    switch (name) {
-      case "timeToLive":
-        return isPositive(value) ? [] : ["timeToLive must be a positive duration"]
-      case "version":
-        // A variable of the environment that is not set would make one version of all.
-        return typeof value === "string" && !Text.isBlank(value) ? [] : ["version must be a text that is not blank"]
-      default:
-        return [`a cache policy has no "${name}"; it has ${fields.join(" and ")}`]
-    }
-  })
+  Result.match(decode(policy), { onSuccess: () => [], onFailure: (issues) => issues })
 
-const fields: ReadonlyArray<keyof CachePolicy> = ["timeToLive", "version"]
-
-const isPositive = (value: unknown): boolean =>
-  Option.exists(Duration.fromInput(value as Duration.Input), Duration.isPositive)
+const decode = Options.make<CachePolicy>("setting", {
+  timeToLive: Options.checked<Duration.Input>("a positive duration", (value) => Options.millisOf(value) > 0),
+  // A variable of the environment that is not set would make one version of all.
+  version: Options.checked<string>(
+    "a string that is not blank",
+    (value) => typeof value === "string" && !Text.isBlank(value)
+  )
+})

@@ -3,7 +3,9 @@
  *
  * @since 0.1.0
  */
-import * as Bound from "./Bound.ts"
+import * as Result from "effect/Result"
+import { Count } from "./Checked.ts"
+import * as Options from "./Options.ts"
 
 /**
  * Bounds on the tasks an agent delegates, each enforced on its own. A bound
@@ -65,14 +67,12 @@ export const defaults: Required<DelegationConfig> = {
  * @since 0.1.0
  */
 export const problems = (config: DelegationConfig): ReadonlyArray<string> =>
-  Object.entries(config).flatMap(([name, value]: [string, unknown]) => {
-    if (value === undefined) return []
-    if (!Object.hasOwn(defaults, name)) {
-      return [`there is no bound "${name}"; the bounds are ${Object.keys(defaults).join(", ")}`]
-    }
-    const problems = Bound.problem(name, value)
-    if (problems.length > 0) return problems
-    return name === "maxReportBytes" && (value as number) < MinReportBytes
-      ? [`maxReportBytes must be at least ${MinReportBytes}, not ${String(value)}`]
-      : []
-  })
+  Result.match(decode(config), { onSuccess: () => [], onFailure: (issues) => issues })
+
+const decode = Options.make<DelegationConfig>("bound", {
+  maxConcurrentChildren: Count,
+  maxTasksPerTurn: Count,
+  maxDepth: Count,
+  maxReportBytes: Options.countWithin({ least: MinReportBytes }),
+  childRetention: Count
+})

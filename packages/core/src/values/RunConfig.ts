@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import type { Budget } from "./Budget.ts"
+import * as Options from "./Options.ts"
 import type { TreeBudget } from "./TreeBudget.ts"
 
 /**
@@ -70,3 +71,28 @@ export interface WithContext extends RunConfig {
  * @since 0.1.0
  */
 export const maxContextBytes = 64 * 1024
+
+/**
+ * Schemas for the options of one run, by key. What a key may hold is checked
+ * where the run's terms are made of it, so that an error can name the option.
+ *
+ * @category schemas
+ * @since 0.1.0
+ */
+export const fields: Options.Fields<WithContext> = {
+  threadId: Options.any,
+  budget: Options.any,
+  treeBudget: Options.any,
+  childRetention: Options.any,
+  tenant: Options.any,
+  context: Options.any
+}
+
+/**
+ * Decodes the options of one run as a caller gives them: a plain object with
+ * these keys and no others.
+ *
+ * @category decoding
+ * @since 0.1.0
+ */
+export const decode: Options.Decode<WithContext> = Options.make<WithContext>("option", fields)

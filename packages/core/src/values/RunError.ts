@@ -165,7 +165,7 @@ const storeFailed = (
   const where = threadId === "" || operation.includes(threadId) ? "" : ` (thread "${threadId}")`
   return `The store could not ${operation}${where}${StoreCode.suffix(code)}`
 }
-const plural: ReadonlyArray<string> = ["answers", "files"]
+const plural: ReadonlyArray<string> = ["answers", "files", "options"]
 
 // The message of an error that is not of this SDK may hold anything: it is in the cause, and in the log.
 const ofBug = (cause: unknown): string => {

@@ -5,8 +5,8 @@
  */
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import * as Bound from "./Bound.ts"
 import { Count } from "./Checked.ts"
+import * as Options from "./Options.ts"
 
 /**
  * What a run and all runs below it, at any depth, may spend together. A limit
@@ -56,22 +56,18 @@ export type ResolvedTreeBudget = typeof ResolvedTreeBudget.Type
 
 /**
  * Takes the limits that are set; nothing when there are none. Fails with one
- * sentence for each that is no positive whole number.
+ * sentence for each that is not valid.
  *
  * @category combinators
  * @since 0.1.0
  */
 export const resolve = (
   given: TreeBudget | undefined
-): Result.Result<ResolvedTreeBudget | undefined, ReadonlyArray<string>> => {
-  const set = Object.entries(given ?? {}).filter(([, value]) => value !== undefined)
-  const problems = set.flatMap(([name, value]) =>
-    names.includes(name)
-      ? Bound.problem(name, value)
-      : [`there is no limit "${name}"; the limits are ${names.join(", ")}`]
-  )
-  if (problems.length > 0) return Result.fail(problems)
-  return Result.succeed(set.length === 0 ? undefined : Object.fromEntries(set))
-}
+): Result.Result<ResolvedTreeBudget | undefined, ReadonlyArray<string>> =>
+  Result.map(decode(given), (limits) => Object.keys(limits).length === 0 ? undefined : limits)
 
-const names: ReadonlyArray<string> = Object.keys(ResolvedTreeBudget.fields)
+const decode = Options.make<TreeBudget>("limit", {
+  maxTokens: Count,
+  maxToolCalls: Count,
+  maxChildRuns: Count
+})

@@ -55,9 +55,9 @@ const written: ReadonlyArray<readonly [string, string, string, string]> = [
     ["tokens as a text", "\"task\":\"Go\",\"maxTokens\":\"10\"", "maxTokens: Expected number"],
     ["NaN as a text", "\"task\":\"Go\",\"maxTokens\":\"NaN\"", "maxTokens: Expected number"],
     ["a null task", "\"task\":null", "task: Expected string"],
-    ["0 seconds", "\"task\":\"Go\",\"timeoutSeconds\":0", duration],
-    ["-1 seconds", "\"task\":\"Go\",\"timeoutSeconds\":-1", duration],
-    ["endless seconds", "\"task\":\"Go\",\"timeoutSeconds\":1e308", duration]
+    ["0 seconds", "\"task\":\"Go\",\"timeoutSeconds\":0", duration("0")],
+    ["-1 seconds", "\"task\":\"Go\",\"timeoutSeconds\":-1", duration("-1000")],
+    ["endless seconds", "\"task\":\"Go\",\"timeoutSeconds\":1e308", duration("Infinity")]
   ] as const).map(([name, fields, problem]) =>
     [name, `{"posture":"scout",${fields}}`, "InvalidInput", asInput(problem)] as const
   ),

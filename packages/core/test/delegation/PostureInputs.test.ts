@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { DelegateRuntime, Mandate, ModelRegistry, type RunEvent, TypedAgent } from "@mandate/core"
 import { ScriptedModel, Step, TestRuntime } from "@mandate/testing"
 import { Effect, Layer, Option } from "effect"
+import * as ValueKind from "../../src/values/ValueKind.ts"
 import { ceiling, count, duration, mebibytes, postures } from "../support/BadInputs.ts"
 import * as Postures from "../support/Postures.ts"
 import * as Sessions from "../support/Sessions.ts"
@@ -22,12 +23,12 @@ const nested = (levels: number): unknown => levels === 0 ? 1 : [nested(levels - 
 const overrides: ReadonlyArray<readonly [string, object, string]> = [
   ...(["maxTokens", "maxToolCalls"] as const).flatMap((name) =>
     ([0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, "10", 2 ** 53, {}] as ReadonlyArray<unknown>).map(
-      (value) => [`${name} ${String(value)}`, { [name]: value }, count(name, String(value))] as const
+      (value) => [`${name} ${String(value)}`, { [name]: value }, count(name, ValueKind.of(value))] as const
     )
   ),
   ...([0, -1, Number.NaN, Number.POSITIVE_INFINITY, "10", "0 seconds", "-1 seconds", "Infinity", {}] as ReadonlyArray<
     unknown
-  >).map((value) => [`timeout ${String(value)}`, { timeout: value }, duration] as const),
+  >).map((value) => [`timeout ${String(value)}`, { timeout: value }, duration(ValueKind.of(value))] as const),
   [
     "null for a limit",
     { maxTokens: null },
@@ -36,7 +37,7 @@ const overrides: ReadonlyArray<readonly [string, object, string]> = [
   [
     "all three at once",
     { maxTokens: 0, maxToolCalls: -1, timeout: 0 },
-    `${count("maxTokens", "0")}; maxToolCalls must be a positive whole number, not -1; ${duration.slice(29)}`
+    `${count("maxTokens", "0")}; maxToolCalls must be a positive whole number, not -1; ${duration("0").slice(29)}`
   ]
 ]
 

@@ -184,8 +184,8 @@ describe("withCache", () => {
       const { problems } = yield* Effect.flip(scout.withCache({ timeToLive: 0, version: " " }).bind())
 
       assert.deepStrictEqual(problems.map(({ message }) => message), [
-        "the cache policy: timeToLive must be a positive duration",
-        "the cache policy: version must be a text that is not blank"
+        "the cache policy: timeToLive must be a positive duration, not 0",
+        "the cache policy: version must be a string that is not blank, not a string"
       ])
     }).pipe(Effect.provide(runtime({}))))
 })

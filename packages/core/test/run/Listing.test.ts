@@ -222,8 +222,8 @@ describe.each(backings)("threads, in $name", ({ make }) => {
         "The filter is not valid: limit must be a positive whole number, not 0",
         "The filter is not valid: limit must be at most 1000, not 1001",
         "The filter is not valid: limit must be a positive whole number, not NaN",
-        "The filter is not valid: states must be a list of Running, Suspended, Failed, Settled, not [\"Settled\",\"suspended\"]",
-        "The filter is not valid: states must be a list of Running, Suspended, Failed, Settled, not \"Settled\""
+        "The filter is not valid: states[1] must be one of \"Running\", \"Suspended\", \"Failed\", \"Settled\", not a string",
+        "The filter is not valid: states must be a list, not a string"
       ])
     }))
 })

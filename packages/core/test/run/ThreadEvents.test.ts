@@ -159,9 +159,9 @@ describe.each(backings)("events of a thread, in $name", ({ make, pass }) => {
 
       assert.deepStrictEqual(refused.map(({ message }) => message), [
         "The thread \"t#0/0.0\" belongs to a child; use the thread of its root",
-        "The after is not valid: it must be a whole number from 0 on, not -1",
-        "The after is not valid: it must be a whole number from 0 on, not NaN",
-        "The after is not valid: it must be a whole number from 0 on, not 9007199254740992"
+        "The options are not valid: after must be a whole number from 0 on, not -1",
+        "The options are not valid: after must be a whole number from 0 on, not NaN",
+        "The options are not valid: after must be a whole number from 0 on, not 9007199254740992"
       ])
     }))
 })

@@ -11,6 +11,7 @@ export const mebibytes = (count: number) => "x".repeat(count * 1024 * 1024)
 
 export const count = (name: string, value: string) =>
   `The overrides are not valid: ${name} must be a positive whole number, not ${value}`
-export const duration = "The overrides are not valid: timeout must be a positive, finite duration"
+export const duration = (value: string) =>
+  `The overrides are not valid: timeout must be a positive, finite duration, not ${value}`
 export const ceiling = (limit: string, most: number, given: number) =>
   `The overrides are not valid: ${limit} must be at most ${most}, the ceiling of the posture, not ${given}`

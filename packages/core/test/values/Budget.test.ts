@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Budget } from "@mandate/core"
 import { Duration, Result, Schema } from "effect"
+import * as ValueKind from "../../src/values/ValueKind.ts"
 
 const Limit = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1_000_000 }))
 const Limits = Schema.Struct({
@@ -54,17 +55,22 @@ describe("Budget.resolve", () => {
 
   it("refuses what is no object of limits, and null in place of a limit", () => {
     for (const none of [null, "5", 5, [], [5]]) {
-      assert.deepStrictEqual(failure(none), ["they are no object of limits"])
-      assert.deepStrictEqual(failure({ maxTokens: 5 }, none), ["they are no object of limits"])
+      const problems = [
+        `it must be a plain object, not ${ValueKind.of(none)}; the limits are maxTokens, maxToolCalls, timeout`
+      ]
+      assert.deepStrictEqual(failure(none), problems)
+      assert.deepStrictEqual(failure({ maxTokens: 5 }, none), problems)
     }
     assert.deepStrictEqual(failure({ maxTokens: 5 }, { maxTokens: null, timeout: null }), [
       "maxTokens must be a positive whole number, not null",
-      "timeout must be a positive, finite duration"
+      "timeout must be a positive, finite duration, not null"
     ])
   })
 
   it("refuses a limit that is misspelt, in the definition and in the call", () => {
-    const problems = ["there is no limit \"maxToken\"; the limits are maxTokens, maxToolCalls, timeout"]
+    const problems = [
+      "there is no limit \"maxToken\"; the limits are maxTokens, maxToolCalls, timeout (did you mean \"maxTokens\"?)"
+    ]
 
     assert.deepStrictEqual(failure({ maxToken: 5 }), problems)
     assert.deepStrictEqual(failure({ maxTokens: 5 }, { maxToken: 5 }), problems)
@@ -74,7 +80,7 @@ describe("Budget.resolve", () => {
     "refuses %s as a count, in the definition and in the call",
     (value) => {
       for (const name of ["maxTokens", "maxToolCalls"]) {
-        const problems = [`${name} must be a positive whole number, not ${String(value)}`]
+        const problems = [`${name} must be a positive whole number, not ${ValueKind.of(value)}`]
         assert.deepStrictEqual(failure({ [name]: value }), problems)
         assert.deepStrictEqual(failure({ [name]: 1 }, { [name]: value }), problems)
       }
@@ -98,8 +104,9 @@ describe("Budget.resolve", () => {
   ])(
     "refuses %s as a time",
     (timeout) => {
-      assert.deepStrictEqual(failure({ timeout }), ["timeout must be a positive, finite duration"])
-      assert.deepStrictEqual(failure({}, { timeout }), ["timeout must be a positive, finite duration"])
+      const problems = [`timeout must be a positive, finite duration, not ${ValueKind.of(timeout)}`]
+      assert.deepStrictEqual(failure({ timeout }), problems)
+      assert.deepStrictEqual(failure({}, { timeout }), problems)
     }
   )
 
@@ -116,7 +123,7 @@ describe("Budget.resolve", () => {
     assert.deepStrictEqual(failure({ maxTokens: 0, maxToolCalls: -1, timeout: 0 }), [
       "maxTokens must be a positive whole number, not 0",
       "maxToolCalls must be a positive whole number, not -1",
-      "timeout must be a positive, finite duration"
+      "timeout must be a positive, finite duration, not 0"
     ])
   })
 })

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Duration } from "effect"
 import * as CachePolicy from "../../src/values/CachePolicy.ts"
+import * as ValueKind from "../../src/values/ValueKind.ts"
 
 describe("CachePolicy.problems", () => {
   it.each(
@@ -20,7 +21,7 @@ describe("CachePolicy.problems", () => {
     (timeToLive) => {
       assert.deepStrictEqual(
         CachePolicy.problems({ timeToLive: timeToLive as Duration.Input }),
-        ["timeToLive must be a positive duration"]
+        [`timeToLive must be a positive duration, not ${ValueKind.of(timeToLive)}`]
       )
     }
   )
@@ -28,15 +29,15 @@ describe("CachePolicy.problems", () => {
   it.each(["", " ", "\u200b", 1, null])("refuses the version %j", (version) => {
     assert.deepStrictEqual(
       CachePolicy.problems({ version: version as string }),
-      ["version must be a text that is not blank"]
+      [`version must be a string that is not blank, not ${ValueKind.of(version)}`]
     )
   })
 
   it("names what a policy does not have, and all problems at once", () => {
     assert.deepStrictEqual(CachePolicy.problems({ ttl: 1, version: "", timeToLive: 0 } as CachePolicy.CachePolicy), [
-      "a cache policy has no \"ttl\"; it has timeToLive and version",
-      "version must be a text that is not blank",
-      "timeToLive must be a positive duration"
+      "there is no setting \"ttl\"; the settings are timeToLive, version",
+      "version must be a string that is not blank, not an empty string",
+      "timeToLive must be a positive duration, not 0"
     ])
   })
 })

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { DelegationConfig } from "@mandate/core"
 import { Schema } from "effect"
+import * as ValueKind from "../../src/values/ValueKind.ts"
 
 const names = ["maxConcurrentChildren", "maxTasksPerTurn", "maxDepth", "maxReportBytes", "childRetention"] as const
 const wrong = [0, -0, -1, 1.5, Number.NaN, Infinity, -Infinity, 2 ** 53, "4", null, true, [4]]
@@ -36,7 +37,7 @@ describe("DelegationConfig", () => {
   for (const name of names) {
     it.each(wrong)(`refuses %s as ${name}, and says so once`, (value) => {
       assert.deepStrictEqual(problems({ [name]: value }), [
-        `${name} must be a positive whole number, not ${String(value)}`
+        `${name} must be a positive whole number, not ${ValueKind.of(value)}`
       ])
     })
   }
@@ -56,7 +57,9 @@ describe("DelegationConfig", () => {
     "refuses the unknown bound %j",
     (name) => {
       assert.deepStrictEqual(problems(Object.fromEntries([[name, 1]])), [
-        `there is no bound "${name}"; the bounds are ${names.join(", ")}`
+        `there is no bound "${name}"; the bounds are ${names.join(", ")}${
+          name.toLowerCase().startsWith("maxdep") ? " (did you mean \"maxDepth\"?)" : ""
+        }`
       ])
     }
   )
