@@ -16,6 +16,7 @@ import type { Mandate } from "../service/Mandate.ts"
 import type { ModelRegistry } from "../service/ModelRegistry.ts"
 import type { AgentInput } from "../values/AgentInput.ts"
 import type { RunResult, TaskOutcome } from "../values/RunResult.ts"
+import type { Given } from "../values/TaskRequest.ts"
 import type { AgentBuilder } from "./AgentBuilder.ts"
 import * as CallerStack from "./CallerStack.ts"
 import * as PromiseRuns from "./PromiseRuns.ts"
@@ -63,8 +64,8 @@ export interface PromiseAgent<out O, C = undefined> extends PromiseRuns.PromiseR
  * @category models
  * @since 0.1.0
  */
-export interface PromiseBoundAgent<in I, out O, C = undefined>
-  extends PromiseRuns.PromiseRuns<I, TaskOutcome<O>, O, C>
+export interface PromiseBoundAgent<I, out O, C = undefined>
+  extends PromiseRuns.PromiseRuns<Given<I>, TaskOutcome<O>, O, C>
 {
   /** The same agent for adapters, such as `toAiSdkTool` of `@mandate/providers`. */
   readonly json: JsonAgent

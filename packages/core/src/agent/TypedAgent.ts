@@ -27,6 +27,7 @@ import type { Budget } from "../values/Budget.ts"
 import type { CachePolicy } from "../values/CachePolicy.ts"
 import type { ChildFailurePolicy } from "../values/ChildFailure.ts"
 import type { DelegationConfig } from "../values/DelegationConfig.ts"
+import type { FileLimits } from "../values/FileLimits.ts"
 import type { ModelError } from "../values/ModelError.ts"
 import type { ModelSettings } from "../values/ModelRequest.ts"
 
@@ -196,6 +197,15 @@ export class TypedAgent<in out I, in out O, out R = never, in out C = undefined>
    */
   withCache(policy: CachePolicy = {}): TypedAgent<I, O, R | ResultCache, C> {
     return new TypedAgent(AgentSpec.update(this.spec, { cache: Object.freeze({ ...policy }) }))
+  }
+
+  /**
+   * Sets how many files the input of a text subagent may have and how large
+   * they may be, bound by bound. Default: 20 files, 10 MiB a file, 20 MiB in
+   * all.
+   */
+  withFileLimits(limits: FileLimits): TypedAgent<I, O, R, C> {
+    return new TypedAgent(AgentSpec.update(this.spec, { files: { ...this.spec.files, ...limits } }))
   }
 
   /** Compiles the definition, with its whole family, onto the runtime in the context. */

@@ -5,6 +5,8 @@
  * @since 0.1.0
  */
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
+import * as AcceptInput from "../run/AcceptInput.ts"
 import * as RunFailure from "../run/RunFailure.ts"
 import type { ChildRun } from "../values/ChildRun.ts"
 import * as Ids from "../values/Ids.ts"
@@ -13,6 +15,8 @@ import type { RunError } from "../values/RunError.ts"
 import type { RunInput } from "../values/RunInput.ts"
 import { childFailure, type Settled } from "../values/RunOutcome.ts"
 import type { Completed, Refused, TaskOutcome } from "../values/RunResult.ts"
+import type { Given } from "../values/TaskRequest.ts"
+import * as Text from "../values/Text.ts"
 import * as Usage from "../values/Usage.ts"
 import type { BoundSpec } from "./BoundSpec.ts"
 import * as CallLine from "./CallLine.ts"
@@ -34,7 +38,7 @@ import type { TypedCache } from "./TypedCache.ts"
  * @category models
  * @since 0.1.0
  */
-export interface BoundAgent<in I, out O, C = undefined> extends Runs.Runs<I, TaskOutcome<O>, O, C> {
+export interface BoundAgent<I, out O, C = undefined> extends Runs.Runs<Given<I>, TaskOutcome<O>, O, C> {
   /** The same agent for callers that have JSON only. */
   readonly json: JsonAgent
 }
@@ -69,18 +73,19 @@ type Verbs = "id" | "run" | "start" | "stream"
  * @since 0.1.0
  */
 export const make = <I, O, C = undefined>(spec: BoundSpec): BoundAgent<I, O, C> => ({
-  ...Runs.make<I, TaskOutcome<O>, O, C>(
+  ...Runs.make<Given<I>, TaskOutcome<O>, O, C>(
     spec,
     (input) => encode(spec, input),
     (ended) => outcome(spec, ended, (place, settled) => Standing.settled<O>(spec, place, settled)),
-    spec.cache === undefined ? undefined : reuse<I, O>(spec, spec.cache)
+    spec.cache === undefined ? undefined : reuse<Given<I>, O>(spec, spec.cache)
   ),
   json: jsonAgent(spec)
 })
 
 const reuse = <I, O>(spec: BoundSpec, { keys, results }: TypedCache): Runs.Reuse<I, TaskOutcome<O>> =>
   Effect.fnUntraced(function*({ input, terms: { budget, context, tenant }, threadId }, work) {
-    const { json } = yield* encode(spec, input)
+    const { files, json } = yield* encode(spec, input)
+    if (files !== undefined) return yield* work
     const surroundings = yield* Surroundings.of(spec, { depth: 0, depthLeft: spec.maxDepth })
     const ended = yield* results.use({
       keys: keys(JSON.parse(json), { tenant, surroundings, budget, context }),
@@ -132,9 +137,19 @@ const fromModel = (spec: BoundSpec, input: Json.Json): Effect.Effect<unknown, Ru
 const invalidInput = (issues: ReadonlyArray<string>): Effect.Effect<never, RunError> =>
   RunFailure.fail({ _tag: "InvalidInput", field: "input", issues })
 
-const encode = (
+// What code gives a text subagent may have files; the schema of its input, which models are shown, has none.
+const encode = (spec: BoundSpec, input: unknown): Effect.Effect<RunInput, RunError> =>
+  spec.role === "text" && Predicate.hasProperty(input, "files")
+    ? Effect.flatMap(
+      AcceptInput.takeFiles(spec.agent.client, spec.files, input),
+      (taken) => encodeFields(spec, taken.input, taken.files)
+    )
+    : encodeFields(spec, input, [])
+
+const encodeFields = (
   spec: BoundSpec,
-  input: unknown
+  input: unknown,
+  files: RunInput["files"] & {}
 ): Effect.Effect<RunInput, RunError> =>
   Effect.provideContext(
     Effect.matchEffect(
@@ -142,7 +157,12 @@ const encode = (
         // What the prompt is made of is what a parent's model would have sent.
         Effect.map(spec.input.decode(encoded), (value) => ({ value, json: Json.canonical(encoded) }))),
       {
-        onSuccess: ({ json, value }) => RunFailure.runInput({ json, prompt: spec.prompt(value, json) }),
+        onSuccess: ({ json, value }) => {
+          const prompt = spec.prompt(value, json)
+          return RunFailure.runInput(
+            files.length === 0 ? { json, prompt } : { json, prompt: Text.isBlank(prompt) ? "" : prompt, files }
+          )
+        },
         onFailure: invalidInput
       }
     ) as Effect.Effect<RunInput, RunError>,

@@ -1,5 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AgentBuilder, type AgentInput, Answer, FileLimits, ModelRegistry, Threads } from "@mandate/core"
+import {
+  AgentBuilder,
+  type AgentInput,
+  Answer,
+  FileLimits,
+  ModelRegistry,
+  ResultCache,
+  Threads,
+  TypedAgent
+} from "@mandate/core"
 import { Script, ScriptedModel, Step } from "@mandate/testing"
 import { Effect, Layer, References, Schema, Stream } from "effect"
 import * as Tool from "effect/ai/Tool"
@@ -315,4 +324,42 @@ describe("N15 files that are valid", () => {
       Effect.provide(Trees.runtime({ clerk: [Step.call("look"), Step.text("Seen")].map(Step.withoutUsage) })),
       Effect.provideService(References.MinimumLogLevel, "None")
     ))
+})
+
+describe("N15 files of a text subagent", () => {
+  const scribe = TypedAgent.text("scribe", { description: "Writes" }).withCache().withFileLimits({ maxFileBytes: 8 })
+  const layer = (script: Script.Scripts) => Layer.mergeAll(Trees.runtime(script), ResultCache.layerMemory())
+
+  it.effect("N15 are sent after its description, and no result of such a run is reused", () =>
+    Effect.gen(function*() {
+      const bound = yield* scribe.bind()
+      yield* bound.run({ description: "Look", files: [picture] })
+      yield* bound.run({ description: "Look", files: [sized(2)] })
+      yield* bound.run({ description: "Look" })
+      yield* bound.run({ description: "Look", files: [] })
+      yield* bound.run({ description: " ", files: [picture] })
+      const model = yield* ScriptedModel.ScriptedModel
+      const contents = (yield* model.requests).map(({ request }) => request.messages[0]?.content as unknown)
+
+      const text = { type: "text", text: "Look" }
+      const empty = { type: "file", mediaType: "image/png", data: { type: "base64", base64: "AAA=" } }
+      assert.deepStrictEqual(contents, [[text, part], [text, empty], [text], [part]])
+      yield* Trees.noViolations
+    }).pipe(Effect.provide(layer({ scribe: Script.each([Step.text("Seen")]) }))))
+
+  it.effect("N15 are refused by its bounds, and a typed subagent has none", () =>
+    Effect.gen(function*() {
+      const bound = yield* scribe.bind()
+      const typed = yield* TypedAgent.make("typed", {
+        description: "Types",
+        input: Schema.Struct({ topic: Schema.String }),
+        report: Schema.Struct({ topic: Schema.String })
+      }).bind()
+      const error = yield* Effect.flip(bound.run({ description: "Look", files: [sized(9)] }))
+      yield* typed.run({ topic: "tides", files: [picture] } as { readonly topic: string })
+      const model = yield* ScriptedModel.ScriptedModel
+
+      assert.strictEqual(error.message, `The files are not valid: file 1: it has 9 bytes; ${allowed}`)
+      assert.notInclude(JSON.stringify(yield* model.requests), base64)
+    }).pipe(Effect.provide(layer({ typed: [Step.report({ topic: "tides" })] }))))
 })
