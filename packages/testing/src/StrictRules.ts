@@ -5,6 +5,8 @@
  */
 import { Message, type ModelRequest } from "@mandate/core"
 import * as Schema from "effect/Schema"
+import * as SentSchema from "./strict/SentSchema.ts"
+import * as SentText from "./strict/SentText.ts"
 
 /**
  * Schema for the rules, by name.
@@ -21,13 +23,22 @@ import * as Schema from "effect/Schema"
  * - `result-order`: results stand in the order of their calls
  * - `result-name`: a result has the name of its call
  * - `unique-call-ids`, `call-id`: no two calls of the request have one id, and
- *   no id is empty
+ *   ids are 1 to 40 of `[a-zA-Z0-9_-]`. Those of calls that the provider runs
+ *   itself are its own, and not empty
  * - `tool-name`, `unique-tool-names`: tools are named `[a-zA-Z0-9_-]{1,64}`,
  *   each differently; called tools are named so too
  * - `input-schema`: the root of a tool's input schema is an object
+ * - `schema-properties`, `schema-items`: that root has `properties`, and every
+ *   array schema has `items`
  * - `tool-choice`: a tool that must be called is offered
  * - `user-text`: a user message has content, and none of its texts is blank
  * - `assistant-content`: an assistant message has content other than blank text
+ * - `blank-text`: no text of an assistant's message or of the instructions is
+ *   blank by itself, whatever stands beside it
+ * - `reasoning-alone`: reasoning is followed by what it led to, in its message
+ * - `user-first`: the first message that is not the system's is the user's
+ * - `surrogates`: no text of the request, keys included, has half of a surrogate
+ *   pair, nor do arguments once they are parsed
  *
  * @category schemas
  * @since 0.1.0
@@ -46,7 +57,13 @@ export const Rule = Schema.Literals([
   "input-schema",
   "tool-choice",
   "user-text",
-  "assistant-content"
+  "assistant-content",
+  "schema-properties",
+  "schema-items",
+  "blank-text",
+  "reasoning-alone",
+  "user-first",
+  "surrogates"
 ])
 
 /**
@@ -83,7 +100,9 @@ export const check = (request: ModelRequest.ModelRequest): ReadonlyArray<Broken>
   ...checkTools(request),
   ...request.messages.flatMap(checkMessage),
   ...checkLast(request.messages),
-  ...checkIds(request.messages)
+  ...checkFirst(request.messages),
+  ...checkIds(request.messages),
+  ...SentText.unpaired(request).map((at) => broken("surrogates", at))
 ]
 
 const toolName = /^[a-zA-Z0-9_-]{1,64}$/
@@ -99,6 +118,16 @@ const checkTools = ({ toolChoice, tools }: ModelRequest.ModelRequest): ReadonlyA
     ...tools.flatMap(({ inputSchema, name }) =>
       when(inputSchema["type"] !== "object", "input-schema", `tool ${JSON.stringify(name)}`)
     ),
+    ...tools.flatMap(({ inputSchema, name }) => [
+      ...when(
+        inputSchema["type"] === "object" && !SentSchema.hasProperties(inputSchema),
+        "schema-properties",
+        `tool ${JSON.stringify(name)}`
+      ),
+      ...SentSchema.withoutItems(inputSchema).map((path) =>
+        broken("schema-items", `tool ${JSON.stringify(name)}, ${path}`)
+      )
+    ]),
     ...when(lacking, "tool-choice", JSON.stringify(toolChoice))
   ]
 }
@@ -111,12 +140,17 @@ const checkMessage = (
   const at = `message ${index}`
   switch (message.role) {
     case "system":
-      return when(index > 0, "system-first", at)
+      return [
+        ...when(index > 0, "system-first", at),
+        ...when(message.content.trim() === "", "blank-text", at)
+      ]
     case "user":
       return when(message.content.length === 0 || message.content.some(isBlank), "user-text", at)
     case "assistant":
       return [
         ...when(message.content.every(isBlank), "assistant-content", at),
+        ...when(message.content.some(isBlank) && !message.content.every(isBlank), "blank-text", at),
+        ...when(isReasoning(message.content.at(-1)), "reasoning-alone", at),
         ...checkCalls(message.content, messages[index + 1], at)
       ]
     case "tool":
@@ -174,12 +208,19 @@ const checkLast = (messages: ReadonlyArray<Message.Message>): ReadonlyArray<Brok
   return when(last === undefined || last === "system", "last-message", last ?? "no messages")
 }
 
+const checkFirst = (messages: ReadonlyArray<Message.Message>): ReadonlyArray<Broken> => {
+  const first = messages.find(({ role }) => role !== "system")?.role
+  return when(first !== undefined && first !== "user", "user-first", first ?? "")
+}
+
 const checkIds = (messages: ReadonlyArray<Message.Message>): ReadonlyArray<Broken> => {
-  const ids = messages.flatMap((message) =>
-    message.role === "assistant" ? message.content.flatMap((part) => part.type === "tool-call" ? [part.id] : []) : []
+  const calls = messages.flatMap((message) =>
+    message.role === "assistant" ? message.content.flatMap((part) => part.type === "tool-call" ? [part] : []) : []
   )
+  const ids = calls.map(({ id }) => id)
+  const refused = calls.filter(({ id, providerExecuted }) => providerExecuted === true ? id === "" : !callId.test(id))
   return [
-    ...when(ids.includes(""), "call-id", "a call has an empty id"),
+    ...refused.map(({ id }) => broken("call-id", id === "" ? "a call has an empty id" : JSON.stringify(id))),
     ...repeated(ids).map((id) => broken("unique-call-ids", JSON.stringify(id)))
   ]
 }
@@ -188,6 +229,12 @@ const callsOf = (message: Message.Message | undefined): ReadonlyArray<Message.To
   message?.role === "assistant" ? Message.toolCalls(message.content) : []
 
 const isBlank = (part: Message.AssistantPart): boolean => part.type === "text" && part.text.trim() === ""
+
+// What a bridge marks is content of the provider's own that has no type here.
+const isReasoning = (part: Message.AssistantPart | undefined): boolean =>
+  part?.type === "reasoning" && !Object.hasOwn(part.providerMetadata ?? {}, "mandate")
+
+const callId = /^[a-zA-Z0-9_-]{1,40}$/
 
 const repeated = (values: ReadonlyArray<string>): ReadonlyArray<string> => [
   ...new Set(values.filter((value, index) => values.indexOf(value) !== index))

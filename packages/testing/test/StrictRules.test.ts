@@ -37,7 +37,7 @@ const history = (turns: ReadonlyArray<ReadonlyArray<typeof step.Type>>): Readonl
     ...turn === 0 ? [] : [{ role: "assistant" as const, content: [{ type: "text" as const, text: "done" }] }],
     Messages.userText(`turn ${turn}`),
     ...steps.flatMap(({ calls, isError, text }, step): ReadonlyArray<Message.Message> => {
-      const parts = calls.map((name, index) => callPart(`${turn}.${step}.${index}`, name))
+      const parts = calls.map((name, index) => callPart(`${turn}_${step}_${index}`, name))
       return [
         { role: "assistant", content: [...text === undefined ? [] : [{ type: "text" as const, text }], ...parts] },
         { role: "tool", content: parts.map((part) => resultPart(part, isError)) }
@@ -159,7 +159,7 @@ describe("StrictRules", () => {
   })
 
   it("wants tools with good names and object inputs, each once", () => {
-    const tool = { name: "find", inputSchema: { type: "object" } }
+    const tool = { name: "find", inputSchema: { type: "object", properties: {} } }
     const rules = (...tools: ReadonlyArray<ModelRequest.ModelTool>) => rulesOf({ ...asking("go"), tools })
 
     assert.deepStrictEqual(rules(tool, { ...tool, name: "a".repeat(64) }), [])
@@ -169,8 +169,76 @@ describe("StrictRules", () => {
     assert.deepStrictEqual(rules({ ...tool, inputSchema: { anyOf: [] } }), ["input-schema"])
   })
 
+  it("wants properties at the root of a tool's schema, and items in every array", () => {
+    const rules = (inputSchema: ModelRequest.ModelTool["inputSchema"]) =>
+      rulesOf({ ...asking("go"), tools: [{ name: "find", inputSchema }] })
+    const root = (tags: Schema.Json) => ({ type: "object", properties: { tags } })
+
+    assert.deepStrictEqual(rules({ type: "object" }), ["schema-properties"])
+    assert.deepStrictEqual(rules(root({ type: "array" })), ["schema-items"])
+    assert.deepStrictEqual(rules(root({ type: ["array", "null"] })), ["schema-items"])
+    assert.deepStrictEqual(rules(root({ anyOf: [{ type: "array" }, { type: "null" }] })), ["schema-items"])
+    assert.deepStrictEqual(rules(root({ type: "array", items: { type: "array" } })), ["schema-items"])
+    assert.deepStrictEqual(rules({ ...root({ $ref: "#/$defs/T" }), $defs: { T: { type: "array" } } }), ["schema-items"])
+    assert.deepStrictEqual(rules(root({ type: "array", items: {} })), [])
+    assert.deepStrictEqual(rules(root({ enum: [{ type: "array" }] })), [])
+    assert.deepStrictEqual(rules({ type: "object", properties: { type: { type: "string" } } }), [])
+  })
+
+  it("wants ids of 1 to 40 of the characters that every provider takes", () => {
+    const ids = ["functions.look:0", "a b", "\u00fc", "a".repeat(41), "a\n"]
+    for (const id of ids) {
+      const odd = callPart(id, "find")
+      assert.deepStrictEqual(rulesOfMessages(user, calling(odd), results(resultPart(odd))), ["call-id"], id)
+    }
+    const fine = callPart("aZ_9-".repeat(8), "find")
+    assert.deepStrictEqual(rulesOfMessages(user, calling(fine), results(resultPart(fine))), [])
+    const own = { ...callPart("ws_".padEnd(54, "0"), "find"), providerExecuted: true }
+    assert.deepStrictEqual(rulesOfMessages(user, calling(own, resultPart(own)), user), [])
+  })
+
+  it("wants no blank text beside other content, nor blank instructions", () => {
+    const blank = { type: "text" as const, text: "\n\n" }
+    assert.deepStrictEqual(rulesOfMessages(user, calling(blank, a), results(resultPart(a))), ["blank-text"])
+    assert.deepStrictEqual(rulesOfMessages(user, calling(a, blank), results(resultPart(a))), ["blank-text"])
+    assert.deepStrictEqual(rulesOfMessages({ role: "system", content: " " }, user), ["blank-text"])
+  })
+
+  it("wants reasoning to be followed by what it led to", () => {
+    const thought = { type: "reasoning" as const, text: "Hm" }
+    const text = { type: "text" as const, text: "done" }
+    assert.deepStrictEqual(rulesOfMessages(user, calling(thought), user), ["reasoning-alone"])
+    assert.deepStrictEqual(rulesOfMessages(user, calling(text, thought), user), ["reasoning-alone"])
+    assert.deepStrictEqual(rulesOfMessages(user, calling(thought, text), user), [])
+    assert.deepStrictEqual(rulesOfMessages(user, calling(thought, a), results(resultPart(a))), [])
+    const custom = { ...thought, providerMetadata: { mandate: { custom: "openai.compaction" } } }
+    assert.deepStrictEqual(rulesOfMessages(user, calling(custom), user), [])
+  })
+
+  it("wants a conversation to begin with the user", () => {
+    assert.deepStrictEqual(rulesOfMessages(answer, user), ["user-first"])
+    assert.deepStrictEqual(rulesOfMessages({ role: "system", content: "You help." }, answer, user), ["user-first"])
+  })
+
+  it("wants no half of a surrogate pair, in keys and values, and in what arguments stand for", () => {
+    const half = "a\ud800"
+    const tool = { name: "find", inputSchema: { type: "object", properties: {} } }
+    const withTool = (change: object) => rulesOf({ ...asking("go"), tools: [{ ...tool, ...change }] })
+
+    assert.deepStrictEqual(rulesOfMessages(Messages.userText(half)), ["surrogates"])
+    assert.deepStrictEqual(rulesOfMessages({ role: "system", content: half }, user), ["surrogates"])
+    assert.deepStrictEqual(
+      rulesOfMessages(user, calling({ ...a, arguments: `{"q":"\\ud800"}` }), results(resultPart(a))),
+      ["surrogates"]
+    )
+    assert.deepStrictEqual(withTool({ description: half }), ["surrogates"])
+    assert.deepStrictEqual(withTool({ inputSchema: { type: "object", properties: { [half]: {} } } }), ["surrogates"])
+    assert.deepStrictEqual(rulesOf({ ...asking("go"), settings: { stopSequences: [half] } }), ["surrogates"])
+    assert.deepStrictEqual(rulesOfMessages(Messages.userText("a\ud83d\ude00")), [])
+  })
+
   it("wants a tool that must be called to be offered", () => {
-    const tools = [{ name: "find", inputSchema: { type: "object" } }]
+    const tools = [{ name: "find", inputSchema: { type: "object", properties: {} } }]
     const choosing = (toolChoice: ModelRequest.ToolChoice) => rulesOf({ ...asking("go"), toolChoice, tools })
 
     assert.deepStrictEqual(choosing("required"), [])

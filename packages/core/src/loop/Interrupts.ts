@@ -18,7 +18,7 @@ import type { Record } from "../service/RunRow.ts"
 import * as Ids from "../values/Ids.ts"
 import type { InterruptRequest } from "../values/Interrupt.ts"
 import * as Json from "../values/Json.ts"
-import type { AssistantPart } from "../values/Message.ts"
+import type { AssistantPart, ToolCallPart } from "../values/Message.ts"
 import type { InterruptRecord, StepRecord } from "../values/RunRecord.ts"
 import type { Drive } from "./Drive.ts"
 import type { Records } from "./Journal.ts"
@@ -125,8 +125,9 @@ export const reentries = ({ answers }: Records, call: Ids.CallKey): number =>
 
 /**
  * A step as it goes on after answers: arguments that were edited are shown in
- * place of those the model wrote, everywhere. The provider's own metadata of
- * that message goes, so that no provider restores the old ones.
+ * place of those the model wrote, everywhere. The id that a provider gave the
+ * item of such a call goes, so that it does not restore the old ones. All else
+ * stays: without its signatures a provider refuses the message.
  *
  * @category combinators
  * @since 0.1.0
@@ -141,10 +142,21 @@ export const edited = (record: StepRecord, step: number, records: Records): Step
     const given = records.answers.get(Ids.interruptId(Ids.callKey(step, index), "approval", 0))
     if (given?._tag !== "Edit") return part
     hasEdit = true
-    return { ...part, arguments: Json.canonical(given.arguments) }
+    return withoutItemId({ ...part, arguments: Json.canonical(given.arguments) })
   })
-  return hasEdit ? { ...record, response: { ...record.response, parts: parts.map(withoutMetadata) } } : record
+  return hasEdit ? { ...record, response: { ...record.response, parts } } : record
 }
 
-const withoutMetadata = <A extends AssistantPart>({ providerMetadata: _, ...part }: A) =>
-  part as unknown as AssistantPart
+// An id of the provider's own item is the only thing through which it could restore the arguments.
+const withoutItemId = (part: ToolCallPart): ToolCallPart => {
+  if (part.providerMetadata === undefined) return part
+  const { providerMetadata, ...rest } = part
+  const kept = Object.entries(providerMetadata).flatMap(([provider, metadata]): Array<[string, Json.Json]> => {
+    if (typeof metadata !== "object" || metadata === null || Array.isArray(metadata)) return [[provider, metadata]]
+    const left = Object.entries(metadata).filter(([key]) => !itemIds.has(key))
+    return left.length === 0 ? [] : [[provider, Object.fromEntries(left)]]
+  })
+  return kept.length === 0 ? rest : { ...rest, providerMetadata: Object.fromEntries(kept) }
+}
+
+const itemIds = new Set(["itemId", "item_id"])

@@ -22,7 +22,7 @@ import type { Fenced, StoreError } from "../service/RunStore.ts"
 import * as Json from "../values/Json.ts"
 import type { Message } from "../values/Message.ts"
 import type { ModelError } from "../values/ModelError.ts"
-import type { ModelCall, ModelRequest, ModelTool } from "../values/ModelRequest.ts"
+import type { ModelCall, ModelRequest } from "../values/ModelRequest.ts"
 import type { ModelResponse, ModelStreamPart } from "../values/ModelResponse.ts"
 import type { LiveEvent } from "../values/RunEvent.ts"
 import type { StepRecord } from "../values/RunRecord.ts"
@@ -32,6 +32,7 @@ import * as ActiveRun from "./ActiveRun.ts"
 import * as CallIds from "./CallIds.ts"
 import type { Drive } from "./Drive.ts"
 import * as GivenResponse from "./GivenResponse.ts"
+import * as RequestForm from "./RequestForm.ts"
 import { decide } from "./Verdicts.ts"
 
 /**
@@ -69,7 +70,7 @@ export const run = Effect.fnUntraced(function*(
 ): Effect.fn.Return<Outcome, Fenced | StoreError> {
   const { agent } = drive
   const tools = agent.refresh === undefined ? agent.offered : yield* agent.refresh(agent.offered)
-  const request = requestOf(drive, messages, tools)
+  const request = RequestForm.make(agent, messages, tools)
   const state = {
     attempt: 0,
     error: undefined as ModelError | undefined,
@@ -147,18 +148,6 @@ export const run = Effect.fnUntraced(function*(
     activeMillis: drive.activeMillis()
   })
   return Result.succeed({ record: value, json: text })
-})
-
-const requestOf = (
-  { agent }: Drive,
-  messages: ReadonlyArray<Message>,
-  tools: ReadonlyArray<ModelTool>
-): ModelRequest => ({
-  messages: agent.system === undefined ? [...messages] : [agent.system, ...messages],
-  tools,
-  toolChoice: "auto",
-  ...(agent.answer?.native === undefined ? {} : { answer: agent.answer.native }),
-  settings: agent.settings
 })
 
 // A file costs tokens by what it shows, not by its bytes, which would use up any budget.

@@ -15,6 +15,7 @@
  */
 import { type Message, text, type ToolCallPart, toolCalls, type ToolOutput, userText } from "../values/Message.ts"
 import type { ResultRecord, StepRecord } from "../values/RunRecord.ts"
+import * as SentMessage from "../values/SentMessage.ts"
 import * as Usage from "../values/Usage.ts"
 
 /**
@@ -71,8 +72,10 @@ export const make = (earlier: ReadonlyArray<Message>, first: Message, spent: Usa
  */
 export const addStep = (self: Transcript, record: StepRecord): void => {
   flushReask(self)
-  // Providers refuse an assistant message without content.
-  if (record.response.parts.length > 0) self.messages.push({ role: "assistant", content: record.response.parts })
+  // Providers refuse an assistant message without content, and reasoning that led to nothing.
+  if (SentMessage.hasContent(record.response.parts)) {
+    self.messages.push({ role: "assistant", content: record.response.parts })
+  }
   self.own = Usage.add(self.own, record.usage)
   self.step++
   if (record.verdict._tag === "Refused" || record.verdict._tag === "Cut") self.refusals++

@@ -295,7 +295,7 @@ describe("withToolkit and dynamic tools", () => {
       assert.deepStrictEqual(seen, [[1, 2]])
       assert.deepStrictEqual((yield* offered)[0]!.inputSchema, {
         type: "object",
-        properties: { value: { type: "array" } },
+        properties: { value: { type: "array", items: {} } },
         required: ["value"],
         additionalProperties: false
       })

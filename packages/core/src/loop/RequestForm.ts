@@ -1,0 +1,138 @@
+/**
+ * Puts a request together so that every provider takes it: the one place
+ * through which messages, tools, answer schema and settings go.
+ *
+ * **Details**
+ *
+ * Invariants:
+ *
+ * 1. Nothing that is sent has an unpaired surrogate, keys of schemas included.
+ * 2. The root of a tool's schema has `properties`, and every array schema has
+ *    `items`.
+ * 3. Messages are those of `SentMessage`.
+ * 4. What does not change is made once: a tool, a schema and settings for all
+ *    requests, a message for the drive that has it.
+ *
+ * @since 0.1.0
+ */
+import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
+import type { Json } from "../values/Json.ts"
+import * as JsonText from "../values/Json.ts"
+import type { Message } from "../values/Message.ts"
+import type { ModelRequest, ModelTool } from "../values/ModelRequest.ts"
+import * as SentMessage from "../values/SentMessage.ts"
+import type { JsonSchemaObject } from "../values/WrappedSchema.ts"
+import type { CompiledAgent } from "./Drive.ts"
+
+/**
+ * The request of an agent with these messages and tools.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make = (
+  { answer, settings, system }: CompiledAgent,
+  messages: ReadonlyArray<Message>,
+  tools: ReadonlyArray<ModelTool>
+): ModelRequest => ({
+  messages: sent(system, messages),
+  tools: tools.map(tool),
+  toolChoice: "auto",
+  ...(answer?.native === undefined ? {} : { answer: wellFormed(answer.native) }),
+  settings: wellFormed(settings)
+})
+
+/**
+ * A tool as it is offered.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const tool = (definition: ModelTool): ModelTool => {
+  const known = tools.get(definition)
+  if (known !== undefined) return known
+  const inputSchema = complete(definition.inputSchema)
+  const made = wellFormed(inputSchema === definition.inputSchema ? definition : { ...definition, inputSchema })
+  tools.set(definition, made)
+  return made
+}
+
+/**
+ * A schema of a tool's parameters in which the root has `properties` and every
+ * array has `items`. One that has them is given back as it is.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const complete = (schema: JsonSchemaObject): JsonSchemaObject => {
+  const root = withItems(schema) as JsonSchemaObject
+  return Predicate.isObject(root["properties"]) ? root : { ...root, properties: {} }
+}
+
+const sent = (system: Message | undefined, messages: ReadonlyArray<Message>): ReadonlyArray<Message> => {
+  const all: Array<Message> = []
+  const add = (message: Message): void => {
+    const made = SentMessage.make(message)
+    if (made !== undefined) all.push(made)
+  }
+  if (system !== undefined) add(system)
+  for (const message of messages) add(message)
+  return all
+}
+
+const tools = new WeakMap<ModelTool, ModelTool>()
+const texts = new WeakMap<object, object>()
+
+// Settings may hold what JSON cannot; that is the client's to refuse.
+const wellFormed = <A extends object>(value: A): A => {
+  const known = texts.get(value)
+  if (known !== undefined) return known as A
+  const made = Result.getOrElse(Result.try(() => JsonText.stringify(value).value), () => value)
+  texts.set(value, made)
+  return made
+}
+
+const withItems = (schema: Json): Json => {
+  if (!Predicate.isObject(schema) || Array.isArray(schema)) return schema
+  const entries = Object.entries(schema as JsonSchemaObject)
+  const made = entries.map(([key, value]): [string, Json] => [key, member(key, value)])
+  const type = (schema as JsonSchemaObject)["type"]
+  if ((type === "array" || (Array.isArray(type) && type.includes("array"))) && !Object.hasOwn(schema, "items")) {
+    made.push(["items", {}])
+  }
+  return made.length === entries.length && made.every(([, value], index) => value === entries[index]![1])
+    ? schema as JsonSchemaObject
+    : Object.fromEntries(made)
+}
+
+// Only where a schema stands: a property that is called `type`, or a value of an `enum`, is none.
+const member = (key: string, value: Json): Json => {
+  if (ofSchema.has(key)) return withItems(value)
+  if (ofSchemas.has(key) && Array.isArray(value)) return unlessSame(value, value.map(withItems))
+  if (ofMembers.has(key) && Predicate.isObject(value)) {
+    const members = Object.entries(value as JsonSchemaObject)
+    const made = members.map(([name, item]): [string, Json] => [name, withItems(item)])
+    return made.every(([, item], index) => item === members[index]![1]) ? value : Object.fromEntries(made)
+  }
+  return value
+}
+
+const unlessSame = (before: ReadonlyArray<Json>, now: ReadonlyArray<Json>): Json =>
+  now.every((item, index) => item === before[index]) ? before : now
+
+const ofSchema = new Set([
+  "items",
+  "additionalItems",
+  "additionalProperties",
+  "unevaluatedItems",
+  "unevaluatedProperties",
+  "contains",
+  "propertyNames",
+  "not",
+  "if",
+  "then",
+  "else"
+])
+const ofSchemas = new Set(["allOf", "anyOf", "oneOf", "prefixItems", "items"])
+const ofMembers = new Set(["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"])

@@ -1,0 +1,42 @@
+/**
+ * Texts of a request that providers refuse: unpaired surrogates, wherever they
+ * are.
+ *
+ * @since 0.1.0
+ */
+import { type Message, type ModelRequest } from "@mandate/core"
+import * as Result from "effect/Result"
+
+/**
+ * Places of a request that hold half of a surrogate pair, in a key or a value,
+ * or would once the arguments of a call are parsed.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const unpaired = (request: ModelRequest.ModelRequest): ReadonlyArray<string> => [
+  ...request.messages.flatMap((message, index) => [
+    ...places(message, `message ${index}`),
+    ...message.role === "assistant" ? message.content.flatMap((part) => parsed(part, `message ${index}`)) : []
+  ]),
+  ...request.tools.flatMap((tool) => places(tool, `tool ${JSON.stringify(tool.name)}`)),
+  ...places(request.answer, "the answer's schema"),
+  ...places(request.settings, "the settings")
+]
+
+const parsed = (part: Message.AssistantPart, at: string): ReadonlyArray<string> =>
+  part.type !== "tool-call"
+    ? []
+    : Result.match(Result.try(() => JSON.parse(part.arguments) as unknown), {
+      onFailure: () => [],
+      onSuccess: (value) => places(value, `${at}, the arguments of ${part.name}`)
+    })
+
+const places = (value: unknown, at: string): ReadonlyArray<string> => isWellFormed(value) ? [] : [at]
+
+const isWellFormed = (value: unknown): boolean => {
+  if (typeof value === "string") return value.isWellFormed()
+  if (Array.isArray(value)) return value.every(isWellFormed)
+  if (typeof value !== "object" || value === null) return true
+  return Object.entries(value).every(([key, item]) => key.isWellFormed() && isWellFormed(item))
+}
