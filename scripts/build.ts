@@ -11,7 +11,7 @@ import { build } from "tsup"
 import { root } from "./lib/files.ts"
 import { importsOf } from "./lib/imports.ts"
 import { installedWith, type Manifest, manifestFailures, publishedManifest, publishedReadme } from "./lib/manifest.ts"
-import { undeclaredImports } from "./lib/packageFiles.ts"
+import { namedSources, undeclaredImports } from "./lib/packageFiles.ts"
 
 /** In the order in which they need each other. */
 const names = ["core", "providers", "testing"]
@@ -45,6 +45,14 @@ const modules = async (source: string, dist: string): Promise<void> => {
   })
 }
 
+/** Names sources as users know them: a path out of the package leads nowhere where it is installed. */
+const nameSources = (name: string, dist: string): void => {
+  for (const file of globSync("**/*.js.map", { cwd: dist })) {
+    const path = join(dist, file)
+    writeFileSync(path, namedSources(readFileSync(path, "utf8"), name, file))
+  }
+}
+
 // `tsup --dts` needs the classic compiler API, which TypeScript 7 does not have.
 const declarations = (folder: string): ReadonlyArray<string> => {
   const tsc = join(root, "node_modules/typescript/bin/tsc")
@@ -72,6 +80,7 @@ const buildPackage = async (name: string): Promise<ReadonlyArray<string>> => {
 
   rmSync(dist, { recursive: true, force: true })
   await modules(join(folder, "src"), dist)
+  nameSources(manifest.name, dist)
   const errors = declarations(folder)
   if (errors.length > 0) return errors
 

@@ -2,7 +2,7 @@
  * Checks the packages as their users get them: `npm run check:packages`.
  *
  * Builds and packs them, installs the tarballs in a folder outside of the repository, compiles and runs the example of
- * the README there, tries a second copy of `effect`, and prints sizes of bundles.
+ * the README there, runs a program with SQLite on every runtime, tries a second copy of `effect`, and prints sizes.
  */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -14,12 +14,14 @@ import { compile, install, type Ran, run, withSecondEffect, write } from "./lib/
 import * as programs from "./lib/consumerPrograms.ts"
 import { root } from "./lib/files.ts"
 import { entryPoints, type Manifest, sourceCondition } from "./lib/manifest.ts"
-import { tarballFailures } from "./lib/packageFiles.ts"
+import { sourceMapFailures, tarballFailures } from "./lib/packageFiles.ts"
+import { installRuntimes, runtimesIn } from "./lib/runtimes.ts"
 
 const dists = ["core", "providers", "testing"].map((name) => join(root, "packages", name, "dist"))
 const folder = mkdtempSync(join(tmpdir(), "mandate-packages-"))
 const tarballs = join(folder, "tarballs")
 const app = join(folder, "app")
+const runtimes = join(folder, "runtimes")
 
 /** Prints a line for a step and, under it, what is wrong. */
 const step = async (
@@ -51,9 +53,14 @@ const pack = (): ReadonlyArray<string> => {
   const ran = run(root, "npm", ["pack", "--json", "--ignore-scripts", "--pack-destination", tarballs, ...dists])
   if (!ran.ok) return [ran.output]
   packed = json(ran.stdout)
-  return packed.flatMap(({ filename, files }) =>
-    tarballFailures(files.map(({ path }) => path)).map((failure) => `${filename}: ${failure}`)
-  )
+  return packed.flatMap(({ filename, files }, index) => {
+    const paths = files.map(({ path }) => path)
+    const dist = dists[index]!
+    const maps = paths.filter((path) => path.endsWith(".map")).flatMap((path) =>
+      sourceMapFailures(readFileSync(join(dist, path), "utf8"), manifestOf(dist).name, path)
+    )
+    return [...tarballFailures(paths), ...maps].map((failure) => `${filename}: ${failure}`)
+  })
 }
 
 const lint = async (): Promise<ReadonlyArray<string>> =>
@@ -78,6 +85,15 @@ const secondCopy = (under: string, program: string): ReadonlyArray<string> =>
       ? []
       : [`${program} with a second effect under ${under} did not say so:\n${output}`]
   })
+
+/** Runs each program on each runtime, in a folder of its own, and compares what it prints. */
+const onEveryRuntime = (): ReadonlyArray<string> =>
+  runtimesIn(runtimes).flatMap(({ command: [executable, ...args], name }) =>
+    Object.entries(programs.printed).flatMap(([path, expected]) => {
+      const { output, stdout } = run(app, executable, [...args, path, mkdtempSync(join(folder, "run-"))])
+      return stdout.trim() === expected ? [] : [`${path} on ${name} does not print "${expected}":\n${output}`]
+    })
+  )
 
 const sizes = async (): Promise<ReadonlyArray<string>> => {
   const rows = await Promise.all(
@@ -104,7 +120,9 @@ const steps: ReadonlyArray<readonly [string, () => ReadonlyArray<string> | Promi
     for (const [path, text] of Object.entries(programs.files)) write(app, path, text)
     write(app, "everything.ts", programs.everything(dists.map(manifestOf).flatMap(entryPoints)))
     write(app, "readme.ts", readFileSync(join(root, "docs/examples/readme.ts"), "utf8"))
-    const failures = failuresOf(compile(app, "NodeNext", ["readme.ts", ...programs.compiled]))
+    const failures = failuresOf(
+      compile(app, "NodeNext", ["readme.ts", ...programs.compiled, ...programs.compiledForNode])
+    )
     return [...failures, ...runExample("NodeNext/readme.js")]
   }],
   ["shows unions by their names", () => {
@@ -122,6 +140,8 @@ const steps: ReadonlyArray<readonly [string, () => ReadonlyArray<string> | Promi
       [[`--conditions=${sourceCondition}`, "NodeNext/everything.js"], ...programs.sound.map((path) => [path])]
         .flatMap((args) => failuresOf(run(app, process.execPath, args)))
   ],
+  ["installs the oldest and newest Node, Bun and Deno", () => failuresOf(installRuntimes(runtimes))],
+  ["runs on each with SQLite, as ES modules and as CommonJS", onEveryRuntime],
   ["finds a second effect under @mandate/core", () => secondCopy("node_modules/@mandate/core", "bind.js")],
   ["finds a second effect under @mandate/testing", () => secondCopy("node_modules/@mandate/testing", "script.js")],
   ["finds a second effect in a library of agents", () => secondCopy("library", "library.js")],

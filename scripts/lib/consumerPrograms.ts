@@ -46,6 +46,51 @@ export const delegated = DelegateRuntime.run({ posture: "reviewer", task: "Revie
 export const runtime = MandateSqlite.layer({ filename: "runs.db" })
 export const models = StrictProvider.layer(ScriptedModel.layer({ scribe: Script.runs() }))
 `,
+  // CommonJS: its \`import\` is compiled to \`require\`.
+  "common.cts": `
+import { AgentBuilder } from "@mandate/core"
+import { MandateSqlite } from "@mandate/core/sqlite"
+import { AiSdk } from "@mandate/providers"
+import { Step } from "@mandate/testing"
+console.log([AgentBuilder.make, MandateSqlite.layer, AiSdk.layer, Step.text].map((used) => typeof used).join(" "))
+`,
+  // A run that waits, is answered and ends, each in a store that opens the file for itself.
+  "sqlite.ts": `
+import { AgentBuilder, Answer, Threads, ToolContext } from "@mandate/core"
+import type { Agent, Mandate, ModelRegistry } from "@mandate/core"
+import { MandateSqlite, SqliteRunStore } from "@mandate/core/sqlite"
+import { type Script, ScriptedModel, Step } from "@mandate/testing"
+import { Effect, Schema, Stream } from "effect"
+import * as Tool from "effect/ai/Tool"
+import * as Toolkit from "effect/ai/Toolkit"
+
+const folder = process.argv[2] ?? "."
+const filename = folder + "/runs.db"
+const tools = Toolkit.make(Tool.make("ask", { success: Schema.Boolean }))
+const clerk = AgentBuilder.make("clerk").withTools(tools, {
+  ask: () => ToolContext.ask("Ship it?", { answer: Schema.Boolean })
+})
+const act = <A, E>(
+  scripts: Script.Scripts,
+  body: (agent: Agent.Agent<string>) => Effect.Effect<A, E, Mandate.Mandate | ModelRegistry.ModelRegistry>
+): Promise<A> =>
+  Effect.runPromise(
+    Effect.provide(Effect.flatMap(clerk.build(), body), [MandateSqlite.layer({ filename }), ScriptedModel.layer(scripts)])
+  )
+const first = await act({ clerk: [Step.call("ask", {})] }, (agent) => agent.run("Ship", { threadId: "t" }))
+const [asked] = await act({}, () => Stream.runCollect(Threads.pending()))
+const answers = [Answer.reply(asked!.id, Schema.Boolean, true)]
+const last = await act({ clerk: [Step.text("shipped")] }, (agent) => agent.resume("t", answers))
+const settled = await act({}, () => Threads.list({ states: ["Settled"] }))
+const refused = await Effect.runPromise(
+  Effect.flip(Effect.scoped(SqliteRunStore.make({ filename: folder + "/nowhere/runs.db" })))
+)
+const code = refused.reason._tag === "CannotOpen" ? refused.reason.code : "none"
+console.log([first.status._tag, last.status._tag, settled.length, code].join(" "))
+`,
+  "process.d.ts": `
+declare const process: { readonly argv: ReadonlyArray<string> }
+`,
   "bind.js": `
 import { AgentBuilder, Mandate, ModelRegistry } from "@mandate/core"
 import { Effect } from "effect"
@@ -73,6 +118,15 @@ ${build("[researcher]")}`
 
 /** What is compiled, beside the README's example. */
 export const compiled = ["everything.ts", "inferred.ts", "json-schema.d.ts"]
+
+/** What is compiled under NodeNext alone: a CommonJS module, and a program for every runtime. */
+export const compiledForNode = ["common.cts", "sqlite.ts", "process.d.ts"]
+
+/** What programs print on every runtime, by their compiled paths. */
+export const printed: Readonly<Record<string, string>> = {
+  "NodeNext/common.cjs": "function function function function",
+  "NodeNext/sqlite.js": "Suspended Completed 1 SQLITE_CANTOPEN"
+}
 
 /** Programs that must end well while there is one copy of effect. */
 export const sound = ["bind.js", "script.js", "library.js"]

@@ -14,6 +14,8 @@ export interface Manifest {
   /** By entry point, by condition. `mandate-source` names the source file that the entry point is built from. */
   readonly exports: Readonly<Record<string, Readonly<Record<string, string>>>>
   readonly dependencies?: Readonly<Record<string, string>>
+  readonly scripts?: Readonly<Record<string, string>>
+  readonly files?: ReadonlyArray<string>
   readonly devDependencies?: Readonly<Record<string, string>>
   readonly peerDependencies?: Readonly<Record<string, string>>
   readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional?: boolean }>>
@@ -22,11 +24,19 @@ export interface Manifest {
 /** The condition under which packages of the repository see each other's sources. Never published. */
 export const sourceCondition = "mandate-source"
 
+/** What npm does before it packs the folder of a package, so that no tarball is without what its entry points name. */
+const prepack = "node ../../scripts/build.ts"
+
 /** What a package must say to be built, and does not, one line each. */
 export const manifestFailures = (manifest: Manifest): ReadonlyArray<string> => {
   const { name, exports, engines, peerDependencies } = manifest
   const required = [
     [manifest.private === true, "is not private; only its dist folder is published"],
+    [
+      manifest.scripts?.["prepack"] === prepack,
+      `does not build itself before it is packed: prepack is not "${prepack}"`
+    ],
+    [JSON.stringify(manifest.files) === JSON.stringify(["dist"]), "packs more or less than its dist folder"],
     [manifest.type === "module", "has another type than module"],
     [manifest.sideEffects === false, "does not say that it has no side effects"],
     [(manifest.license ?? "") !== "", "has no license"],
@@ -55,7 +65,7 @@ const inferred = { "./types/*": { types: "./*.d.ts" } }
  * paths from `dist`.
  */
 export const publishedManifest = (manifest: Manifest): Readonly<Record<string, unknown>> => {
-  const { private: _private, devDependencies: _devDependencies, exports, ...kept } = manifest
+  const { private: _private, scripts: _scripts, devDependencies: _devDependencies, exports, ...kept } = manifest
   const entries = Object.entries(exports).map(([entry, { [sourceCondition]: _source, ...conditions }]) => [
     entry,
     Object.fromEntries(Object.entries(conditions).map(([condition, path]) => [condition, fromDist(path)]))

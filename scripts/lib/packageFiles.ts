@@ -15,6 +15,24 @@ export const undeclaredImports = (
     .filter((specifier) => !/^\.\.?\//.test(specifier) && !isBuiltin(specifier))
     .filter((specifier) => ![self, ...installed].includes(packageOf(specifier)))
 
+/** A source map of a built module whose source is named by its package: `@mandate/core/src/run/StartRun.ts`. */
+export const namedSources = (map: string, name: string, file: string): string => {
+  const source = `${name}/src/${file.replace(/\.js\.map$/, ".ts")}`
+  return JSON.stringify({ ...JSON.parse(map), sources: [source] })
+}
+
+/** What is wrong with a source map of a package, one line each. */
+export const sourceMapFailures = (map: string, name: string, file: string): ReadonlyArray<string> => {
+  const { sources, sourceRoot = "" }: { readonly sources: ReadonlyArray<string>; readonly sourceRoot?: string } = JSON
+    .parse(
+      map
+    )
+  const expected = `${name}/src/${file.replace(/\.(?:js|d\.ts)\.map$/, ".ts")}`
+  return sources.length === 1 && sources[0] === expected && sourceRoot === ""
+    ? []
+    : [`${file} names ${sources.join(", ")}, not ${expected}`]
+}
+
 /** Checks the paths in a tarball and says what is missing or does not belong there, one line each. */
 export const tarballFailures = (paths: ReadonlyArray<string>): ReadonlyArray<string> => [
   ...needed.filter((path) => !paths.includes(path)).map((path) => `${path} is missing`),

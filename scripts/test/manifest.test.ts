@@ -12,7 +12,9 @@ const manifest: Manifest = {
   license: "MIT",
   type: "module",
   sideEffects: false,
-  engines: { node: ">=22.19" },
+  files: ["dist"],
+  scripts: { prepack: "node ../../scripts/build.ts" },
+  engines: { node: "^22.16.0 || >=24.0.0" },
   exports: {
     ".": { "mandate-source": "./src/index.ts", types: "./dist/index.d.ts", default: "./dist/index.js" },
     "./sqlite": { "mandate-source": "./src/sql/A.ts", types: "./dist/sql/A.d.ts", default: "./dist/sql/A.js" }
@@ -30,7 +32,7 @@ describe("publishedManifest", () => {
       license: "MIT",
       type: "module",
       sideEffects: false,
-      engines: { node: ">=22.19" },
+      engines: { node: "^22.16.0 || >=24.0.0" },
       exports: {
         ".": { types: "./index.d.ts", default: "./index.js" },
         "./sqlite": { types: "./sql/A.d.ts", default: "./sql/A.js" },
@@ -67,6 +69,9 @@ describe("manifestFailures", () => {
 
   it.each([
     ["private", { private: false }],
+    ["build itself", { scripts: {} }],
+    ["build itself", { scripts: { prepack: "node ../../scripts/verify.ts" } }],
+    ["packs more or less", { files: ["dist", "src"] }],
     ["another type", { type: "commonjs" }],
     ["side effects", { sideEffects: true }],
     ["no license", { license: "" }],

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { table } from "../lib/bundles.ts"
 import { importsOf } from "../lib/imports.ts"
-import { tarballFailures, undeclaredImports } from "../lib/packageFiles.ts"
+import { namedSources, sourceMapFailures, tarballFailures, undeclaredImports } from "../lib/packageFiles.ts"
 
 const whole = [
   ...["LICENSE", "README.md", "package.json", "index.js", "index.js.map", "index.d.ts"],
@@ -33,6 +33,22 @@ describe("tarballFailures", () => {
       tarballFailures(whole.filter((path) => !["LICENSE", "effect-ai/A.d.ts"].includes(path))),
       ["LICENSE is missing", "effect-ai/A.d.ts is missing beside effect-ai/A.js"]
     )
+  })
+})
+
+describe("namedSources", () => {
+  it("N11 gives a map whose source is named by its package and not by a path out of it", () => {
+    const built = JSON.stringify({ version: 3, sources: ["../../src/run/A.ts"], sourcesContent: ["text"] })
+    const named = namedSources(built, "@mandate/core", "run/A.js.map")
+
+    assert.deepStrictEqual(JSON.parse(named), {
+      version: 3,
+      sources: ["@mandate/core/src/run/A.ts"],
+      sourcesContent: ["text"]
+    })
+    assert.deepStrictEqual(sourceMapFailures(named, "@mandate/core", "run/A.js.map"), [])
+    assert.lengthOf(sourceMapFailures(built, "@mandate/core", "run/A.js.map"), 1)
+    assert.lengthOf(sourceMapFailures(named, "@mandate/core", "run/B.js.map"), 1)
   })
 })
 
