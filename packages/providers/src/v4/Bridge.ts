@@ -23,6 +23,7 @@ import * as Failure from "./Failure.ts"
 import * as Prompt from "./Prompt.ts"
 import * as Response from "./Response.ts"
 import * as ResponseStream from "./ResponseStream.ts"
+import * as SelfContained from "./SelfContained.ts"
 import * as SupportedUrls from "./SupportedUrls.ts"
 
 /**
@@ -78,6 +79,12 @@ export type Family = Families.Family
  * `ModelError` in words of our own; what the provider sent is read only to
  * tell the reason. What the client says it left out of a request (a setting
  * that the model does not take) is logged at level `Debug`.
+ *
+ * A request holds its whole history. OpenAI's responses format would keep
+ * responses at the provider and refer to them: it gets `store: false`, and
+ * reasoning comes and goes as encrypted content. The provider option
+ * `openai: { store: true }` in `settings`, or of an agent, turns that back;
+ * one with `conversation` or `previousResponseId` leaves it to the application.
  *
  * With `strictSchemas` tools are sent with `strict: true` and schemas that say
  * no more than such providers take: every key required, an optional one
@@ -174,14 +181,16 @@ const strictTools = (model: Failure.Identity, family: boolean | Family): StrictT
   return StrictTools.make(family === true ? Families.of(model) : family)
 }
 
-const prepare = (model: LanguageModelV4, settings: ModelRequest.ModelSettings) =>
-  Effect.fnUntraced(function*(
+const prepare = (model: LanguageModelV4, settings: ModelRequest.ModelSettings) => {
+  const selfContained = SelfContained.options(Failure.identify(model))
+  return Effect.fnUntraced(function*(
     request: ModelRequest.ModelRequest
   ): Effect.fn.Return<LanguageModelV4CallOptions, Failure.Problem> {
     const { messages, urls } = Prompt.make(request.messages)
     yield* SupportedUrls.check(model, urls)
-    return CallOptions.make(request, settings, messages)
+    return CallOptions.make(request, settings, messages, selfContained)
   })
+}
 
 const generate = Effect.fnUntraced(function*(
   model: LanguageModelV4,

@@ -12,6 +12,7 @@ import type {
   SharedV4ProviderOptions
 } from "@ai-sdk/provider"
 import type { Json, Message, ModelRequest } from "@mandate/core"
+import * as SelfContained from "./SelfContained.ts"
 
 /**
  * Makes the options of a call: prompt, settings, tools, and the answer asked
@@ -20,7 +21,8 @@ import type { Json, Message, ModelRequest } from "@mandate/core"
  * **Details**
  *
  * A setting of the request wins over one in `defaults`; headers and provider
- * options are merged one by one. Without tools neither tools nor tool choice
+ * options are merged one by one. `selfContained` are provider options below
+ * both: see `SelfContained.options`. Without tools neither tools nor tool choice
  * are sent. An answer is asked for as JSON with its schema, beside the tools;
  * a client that cannot send the schema leaves it out and says so in a warning.
  *
@@ -30,17 +32,17 @@ import type { Json, Message, ModelRequest } from "@mandate/core"
 export const make = (
   request: ModelRequest.ModelRequest,
   defaults: ModelRequest.ModelSettings,
-  prompt: LanguageModelV4Prompt
+  prompt: LanguageModelV4Prompt,
+  selfContained?: Message.ProviderMetadata
 ): LanguageModelV4CallOptions => {
-  const { stopSequences, headers, providerOptions, ...settings } = { ...defaults, ...request.settings }
+  const { stopSequences, headers, providerOptions: _, ...settings } = { ...defaults, ...request.settings }
+  const providerOptions = optionsOf(request, defaults, selfContained)
   return {
     ...settings,
     prompt,
     ...(stopSequences === undefined ? {} : { stopSequences: [...stopSequences] }),
     ...(headers === undefined ? {} : { headers: { ...defaults.headers, ...headers } }),
-    ...(providerOptions === undefined
-      ? {}
-      : { providerOptions: mergeOptions(defaults.providerOptions, providerOptions) }),
+    ...(providerOptions === undefined ? {} : { providerOptions: providerOptions as SharedV4ProviderOptions }),
     ...(request.tools.length === 0
       ? {}
       : { tools: request.tools.map(toTool), toolChoice: toToolChoice(request.toolChoice) }),
@@ -64,16 +66,27 @@ const toToolChoice = (choice: ModelRequest.ToolChoice): LanguageModelV4ToolChoic
 // V4 types schemas as draft 7 and sends them as they are.
 const asSchema = (schema: { readonly [key: string]: Json.Json }): JSONSchema7 => schema as JSONSchema7
 
+const optionsOf = (
+  { settings }: ModelRequest.ModelRequest,
+  defaults: ModelRequest.ModelSettings,
+  selfContained: Message.ProviderMetadata | undefined
+): Message.ProviderMetadata | undefined => {
+  const own = settings.providerOptions
+  const given = own === undefined ? defaults.providerOptions : mergeOptions(defaults.providerOptions, own)
+  if (selfContained === undefined || SelfContained.continuesElsewhere(given)) return given
+  return given === undefined ? selfContained : mergeOptions(selfContained, given)
+}
+
 const mergeOptions = (
   defaults: Message.ProviderMetadata | undefined,
   options: Message.ProviderMetadata
-): SharedV4ProviderOptions => {
+): Message.ProviderMetadata => {
   const merged = new Map<string, Json.Json>(Object.entries(defaults ?? {}))
   for (const [provider, value] of Object.entries(options)) {
     const below = merged.get(provider)
     merged.set(provider, isRecord(below) && isRecord(value) ? { ...below, ...value } : value)
   }
-  return Object.fromEntries(merged) as SharedV4ProviderOptions
+  return Object.fromEntries(merged)
 }
 
 const isRecord = (value: Json.Json | undefined): value is { readonly [key: string]: Json.Json } =>

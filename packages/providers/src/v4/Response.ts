@@ -3,7 +3,7 @@
  *
  * @since 0.1.0
  */
-import type { LanguageModelV4GenerateResult, SharedV4Warning } from "@ai-sdk/provider"
+import type { LanguageModelV4FinishReason, LanguageModelV4GenerateResult, SharedV4Warning } from "@ai-sdk/provider"
 import type { Message } from "@mandate/core"
 import { ModelResponse } from "@mandate/core"
 import * as Effect from "effect/Effect"
@@ -61,10 +61,20 @@ const check = Checked.make(ModelResponse.ModelResponse)
 const read = (result: LanguageModelV4GenerateResult): Result.Result<ModelResponse.ModelResponse, Problem> =>
   Result.map(readParts(result.content), (parts) => ({
     parts,
-    finishReason: Finish.toReason(result.finishReason),
+    finishReason: reasonOf(result.finishReason, parts),
     usage: Finish.toUsage(result.usage),
     ...Metadata.toMetadata(result.providerMetadata)
   }))
+
+// What came whole and names no reason to end has ended with what it holds.
+const reasonOf = (
+  reason: LanguageModelV4FinishReason,
+  parts: ReadonlyArray<Message.AssistantPart>
+): ModelResponse.FinishReason => {
+  const isOpen = reason.raw === undefined && reason.unified === "other"
+  if (!isOpen || parts.length === 0) return Finish.toReason(reason)
+  return parts.some((part) => part.type === "tool-call" && part.providerExecuted !== true) ? "tool-calls" : "stop"
+}
 
 const readParts = (
   contents: LanguageModelV4GenerateResult["content"]

@@ -92,6 +92,7 @@ const take = (
     case "raw":
       return Effect.succeed(nothing)
     case "error":
+      if (StreamFailure.isWithoutReason(part.error)) return Effect.sync(parts.noReason)
       return Effect.map(Clock.currentTimeMillis, (now) => Result.fail(StreamFailure.classify(part.error, now)))
     default:
       return Effect.succeed(parts.take(part))

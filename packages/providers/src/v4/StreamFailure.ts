@@ -26,6 +26,17 @@ import * as RetryAfter from "./RetryAfter.ts"
 export const cut: Problem = { reason: "network", detail: "the stream ended before the response was whole" }
 
 /**
+ * Whether an error within a stream says that it was closed in order, and that
+ * the provider gave no reason to finish. Clients of OpenAI's likes then finish
+ * the stream as failed.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const isWithoutReason = (error: unknown): boolean =>
+  InvalidResponseDataError.isInstance(error) && error.data === undefined
+
+/**
  * Says what an error within a stream means.
  *
  * **Details**
@@ -39,7 +50,7 @@ export const cut: Problem = { reason: "network", detail: "the stream ended befor
  * @since 0.1.0
  */
 export const classify = (error: unknown, now: number): Problem => {
-  if (InvalidResponseDataError.isInstance(error) && error.data === undefined) return cut
+  if (isWithoutReason(error)) return cut
   if (error instanceof Error) return Failure.classify(error, now)
   const responseBody = asText(error)
   const statusCode = statusOf(error)

@@ -15,7 +15,7 @@
  */
 import type { LanguageModelV4Content, LanguageModelV4StreamPart } from "@ai-sdk/provider"
 import type { ModelResponse } from "@mandate/core"
-import { Message } from "@mandate/core"
+import { Json, Message } from "@mandate/core"
 import * as Result from "effect/Result"
 import * as Checked from "./Checked.ts"
 import * as Content from "./Content.ts"
@@ -46,13 +46,15 @@ export type ResponsePart = Exclude<
 
 /**
  * Takes the parts of one stream, one after the other, and gives the pieces
- * they make. `end` is called when the stream has ended by itself.
+ * they make. `noReason` is called when the client says that the provider gave
+ * no reason to finish, which fails unless the calls are whole, `end` when the stream has ended by itself.
  *
  * @category models
  * @since 0.1.0
  */
 export interface StreamParts {
   readonly take: (part: ResponsePart) => Result.Result<ReadonlyArray<Piece>, Problem>
+  readonly noReason: () => Result.Result<ReadonlyArray<Piece>, Problem>
   readonly end: () => Result.Result<ReadonlyArray<Piece>, Problem>
 }
 
@@ -74,6 +76,10 @@ export const maxLength = 64 * 1024 * 1024
  * fails as `network`, with its usage where it is known. A call that was cut at
  * a limit, or by a filter, is left out.
  *
+ * A stream that was closed in order, without a reason to finish, ends with
+ * `tool-calls` if it has calls and the arguments of all are JSON objects. Text
+ * alone could be the beginning of a longer one, and is a failure.
+ *
  * @category constructors
  * @since 0.1.0
  */
@@ -83,6 +89,8 @@ export const make = (limit: number = maxLength): StreamParts => {
   const blocks = new Map<string, { readonly block: StreamedText.Block; readonly place: Place }>()
   const inputs = new Map<string, { readonly name: string; readonly own: boolean; readonly place: Place }>()
   let finish: StreamFinish.FinishPart | undefined
+  let isWithoutReason = false
+  const calls: Array<unknown> = []
   let length = 0
 
   const count = (characters: number) => {
@@ -166,15 +174,18 @@ export const make = (limit: number = maxLength): StreamParts => {
         if (part.type === "custom" && part.kind === streamMark) return nothing
         const begun = part.type === "tool-call" ? inputs.get(part.toolCallId) : undefined
         if (begun !== undefined && part.type === "tool-call") inputs.delete(part.toolCallId)
+        if (part.type === "tool-call" && part.providerExecuted !== true) calls.push(part.input)
         const place = begun?.place ?? begin()
         return Result.flatMap(settle(place, part), () => count(sizeOf(place.part)) ?? Result.succeed(released()))
       }
     }
   }
 
+  const areCallsWhole = () => calls.length > 0 && inputs.size === 0 && calls.every(isObject)
+
   const end = (): Result.Result<ReadonlyArray<Piece>, Problem> => {
-    if (finish === undefined) return Result.fail(StreamFailure.cut)
-    const last = StreamFinish.make(finish)
+    if (finish === undefined && !areCallsWhole()) return Result.fail(StreamFailure.cut)
+    const last = StreamFinish.make(finish ?? StreamFinish.none, { isWithoutReason, areCallsWhole })
     if (Result.isFailure(last)) return Result.fail(last.failure)
     const isCutOff = last.success.finishReason === "length" || last.success.finishReason === "content-filter"
     const isWhole = isCutOff || [...inputs.values()].every(({ own }) => !own)
@@ -188,6 +199,10 @@ export const make = (limit: number = maxLength): StreamParts => {
   }
 
   return {
+    noReason: () => {
+      isWithoutReason = true
+      return areCallsWhole() ? nothing : Result.fail(StreamFailure.cut)
+    },
     take: (part) =>
       Result.flatMap(
         Result.try({
@@ -230,5 +245,14 @@ const toPart = (content: LanguageModelV4Content): Result.Result<Message.Assistan
     Content.toPart(content),
     (part) => part === undefined ? Result.succeed(part) : checkPart(() => Result.succeed(part))
   )
+
+// A call without arguments may have its arguments still to come.
+const isObject = (input: unknown): boolean => {
+  const parsed = typeof input === "string" ? Json.parse(input, maxArgumentBytes) : Result.succeed(input)
+  return Result.isSuccess(parsed) && typeof parsed.success === "object" && parsed.success !== null &&
+    !Array.isArray(parsed.success)
+}
+
+const maxArgumentBytes = 8 * 1024 * 1024
 
 const sizeOf = (part: Message.AssistantPart | undefined): number => part === undefined ? 0 : JSON.stringify(part).length

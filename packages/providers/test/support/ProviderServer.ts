@@ -30,6 +30,7 @@ export interface Request extends Asked {
  * - a turn: it answers
  * - `refuse`: it fails with a status
  * - `body`: it sends this text with status 200; streaming, as the data of one event
+ * - `events`: streaming, it sends these events and ends, or breaks the connection
  * - `reset`: it sends the beginning of an answer, and the connection breaks
  * - `stop`: streaming, it sends the beginning of an answer and ends
  * - `interrupt`: streaming, it sends the beginning of an answer, and an error
@@ -44,6 +45,7 @@ export type Reaction =
     readonly headers?: { readonly [name: string]: string }
   }
   | { readonly _tag: "body"; readonly text: string }
+  | { readonly _tag: "events"; readonly of: (format: Format) => ReadonlyArray<Event>; readonly isReset?: boolean }
   | { readonly _tag: "reset" | "stop" | "interrupt" | "hang" }
 
 export interface ProviderServer {
@@ -122,6 +124,10 @@ const answer = (response: ServerResponse, format: Format, isStream: boolean, rea
     case "body":
       begin(200)
       return void response.end(isStream ? `data: ${reaction.text}\n\n` : reaction.text)
+    case "events":
+      begin(200)
+      response.write(reaction.of(format).map(toText).join(""))
+      return void (reaction.isReset === true ? setTimeout(() => response.destroy(), 20) : response.end())
     case "hang":
       if (!isStream) return
       begin(200)
