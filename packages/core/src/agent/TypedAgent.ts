@@ -30,6 +30,7 @@ import type { DelegationConfig } from "../values/DelegationConfig.ts"
 import type { FileLimits } from "../values/FileLimits.ts"
 import type { ModelError } from "../values/ModelError.ts"
 import type { ModelSettings } from "../values/ModelRequest.ts"
+import type { ToolLimits } from "../values/ToolLimits.ts"
 
 /**
  * Definition of a subagent that takes an `I` and reports an `O`. `R` is what
@@ -149,6 +150,22 @@ export class TypedAgent<in out I, in out O, out R = never, in out C = undefined>
   /** Replaces how often an answer that does not decode is asked for again, 0 to 5. Default: 1. */
   withReasks(reasks: number): TypedAgent<I, O, R, C> {
     return new TypedAgent(AgentSpec.update(this.spec, { reasks }))
+  }
+
+  /**
+   * Replaces how often a run may make one and the same call. One more is a tool
+   * error, the next ends the run. Default: any number of times.
+   */
+  withMaxRepeats(maxRepeats: number): TypedAgent<I, O, R, C> {
+    return new TypedAgent(AgentSpec.update(this.spec, { maxRepeats }))
+  }
+
+  /**
+   * Sets bounds on tool calls, field by field. Default: results of 256 KiB, 128
+   * calls a response, 16 handlers at once.
+   */
+  withToolLimits(limits: ToolLimits): TypedAgent<I, O, R, C> {
+    return new TypedAgent(AgentSpec.withToolLimits(this.spec, limits))
   }
 
   /**

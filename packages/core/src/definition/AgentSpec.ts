@@ -17,6 +17,7 @@ import type { ModelError } from "../values/ModelError.ts"
 import type { ModelSettings } from "../values/ModelRequest.ts"
 import { defaultMaxSteps } from "../values/RunLimits.ts"
 import { TaskRequest } from "../values/TaskRequest.ts"
+import * as ToolLimits from "../values/ToolLimits.ts"
 import type { Breakpoint } from "./Breakpoint.ts"
 import type { ToolSource } from "./ToolSource.ts"
 
@@ -69,6 +70,7 @@ export interface PostureOptions {
  * - `instructionsOf`: the codec of the context that the function takes
  * - `files`: bounds on the files of an input, over the defaults
  * - `breakpoints`: what a run stops before
+ * - `maxRepeats`: times a run may make one call; absent for any number
  * - `retry`: absent for the default schedule
  * - `maxRetryAfter`: the longest wait that a provider may ask for before a
  *   retry; absent for the default
@@ -99,6 +101,8 @@ export interface AgentSpec {
   readonly childFailure: ChildFailurePolicy
   readonly maxSteps: number
   readonly reasks: number
+  readonly maxRepeats: number | undefined
+  readonly toolLimits: ToolLimits.ToolLimits
   readonly retry: RetrySchedule | undefined
   readonly maxRetryAfter: Duration.Input | undefined
   readonly budget: Budget
@@ -145,6 +149,8 @@ export const make = (
     childFailure: {},
     maxSteps: defaultMaxSteps,
     reasks: defaultReasks,
+    maxRepeats: undefined,
+    toolLimits: {},
     retry: undefined,
     maxRetryAfter: undefined,
     budget: {}
@@ -197,6 +203,15 @@ export const withMaxRetryAfter = (self: AgentSpec, duration: Duration.Input): Ag
       ? duration
       : Option.getOrElse(Duration.fromInput(duration), () => duration)
   })
+
+/**
+ * Sets bounds on tool calls, field by field.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const withToolLimits = (self: AgentSpec, limits: ToolLimits.ToolLimits): AgentSpec =>
+  update(self, { toolLimits: ToolLimits.merge(self.toolLimits, limits) })
 
 /**
  * Adds tools after those that are there.
@@ -258,8 +273,8 @@ export const withModel = (self: AgentSpec, modelId: string | undefined, settings
 
 // Freezes the parts that are plain data; schemas, tools, schedules and effects look after themselves.
 const freeze = (spec: AgentSpec): AgentSpec => {
-  const { breakpoints, budget, childFailure, delegation, files, settings, subagents, tools } = spec
-  for (const part of [breakpoints, budget, childFailure, delegation, files, settings, subagents, tools]) {
+  const { breakpoints, budget, childFailure, delegation, files, settings, subagents, toolLimits, tools } = spec
+  for (const part of [breakpoints, budget, childFailure, delegation, files, settings, subagents, toolLimits, tools]) {
     Object.freeze(part)
   }
   return Object.freeze(spec)

@@ -46,6 +46,9 @@ export const of = (spec: AgentSpec, compiled: {
     steps: [spec.maxSteps, spec.reasks],
     budget: [maxTokens, maxToolCalls, timeout === undefined ? null : millis(timeout)],
     catalogTools: spec.catalogTools ?? null,
+    // Absent where none is set, as in digests from before there were such bounds.
+    ...(Object.keys(spec.toolLimits).length === 0 ? {} : { toolLimits: spec.toolLimits as Json }),
+    ...(spec.maxRepeats === undefined ? {} : { maxRepeats: spec.maxRepeats }),
     // No names at all are none of the postures.
     postures: spec.postures === undefined ? null : spec.postures.names ?? "all",
     subagents: subagents.map(({ behaviour }) => behaviour)

@@ -140,7 +140,7 @@ const bindOne: (
     ...loopTools.map((tool) => tool.definition),
     ...(answerCodec === undefined || answer?.native !== undefined ? [] : [BindAnswer.submitTool(answerCodec)])
   ]
-  report(DefinitionCheck.breakpoints(spec, loopTools.map((tool) => tool.definition.name)))
+  report(DefinitionCheck.toolNames(spec, loopTools.map((tool) => tool.definition.name)))
   report(SchemaCheck.problems(client, offered, answer?.native, subagents))
   const services = family.context as Context.Context<never>
   const agent: CompiledAgent = {
@@ -156,6 +156,7 @@ const bindOne: (
     offered,
     refresh: delegate?.refresh,
     answer,
+    resultBytes: spec.toolLimits.toolResultBytes,
     breakpoint: Breakpoint.compile(spec.breakpoints),
     retry: spec.retry ?? defaultRetry,
     maxRetryAfter: RetryAfter.max(spec.maxRetryAfter) ?? RetryAfter.defaultMax,
@@ -191,7 +192,7 @@ const bindOne: (
     subagents,
     ownMaxDepth: spec.delegation.maxDepth,
     maxDepth: spec.delegation.maxDepth ?? DelegationConfig.defaults.maxDepth,
-    limits: RunLimits.make(spec.delegation, spec),
+    limits: RunLimits.make(spec.delegation, spec, spec.toolLimits),
     budget: spec.budget,
     shape,
     agent,

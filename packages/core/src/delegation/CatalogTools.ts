@@ -120,6 +120,9 @@ const live = (catalog: ToolCatalog["Service"], definition: ModelTool): LoopTool 
     get needsApproval() {
       return now()?.needsApproval
     },
+    get maxResultBytes() {
+      return now()?.maxResultBytes
+    },
     get isAtMostOnce() {
       return now()?.isAtMostOnce
     },

@@ -8,6 +8,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { fromJsonSchemaDocument } from "effect/SchemaRepresentation"
 import type { LoopTool } from "../loop/Drive.ts"
+import * as ResultBound from "../loop/ResultBound.ts"
 import * as ShownArguments from "../loop/ShownArguments.ts"
 import type { CheckAnswer } from "../run/ResumeRun.ts"
 import type { Answer } from "../values/Answer.ts"
@@ -47,10 +48,13 @@ export const make = (spec: BoundSpec): CheckAnswer => {
     if (answer._tag !== "Reply") return Effect.succeed(Result.succeed(answer))
     return asked.request._tag === "Question"
       ? Effect.succeed(unless(byJsonSchema(asked.request.answerSchema, answer.value), answer))
-      : byTool(members, asked, (tool) =>
-        tool.checkResult === undefined
-          ? undefined
-          : Effect.map(tool.checkResult(answer.value), (issues) => unless(issues, answer)))
+      : byTool(members, asked, (tool, { agent, limits }) => {
+        if (tool.checkResult === undefined) return undefined
+        const tooLarge = ResultBound.problems(answer.value, ResultBound.ofAgent(agent, limits, tool))
+        return tooLarge.length > 0
+          ? Effect.succeed(Result.fail(tooLarge))
+          : Effect.map(tool.checkResult(answer.value), (issues) => unless(issues, answer))
+      })
   }
 }
 
@@ -84,12 +88,12 @@ const makers: { readonly [Tag in Answer["_tag"]]: string } = {
 const byTool = Effect.fnUntraced(function*(
   members: ReadonlyArray<BoundSpec>,
   asked: PendingInterrupt,
-  check: (tool: LoopTool) => Effect.Effect<Checked> | undefined
+  check: (tool: LoopTool, spec: BoundSpec) => Effect.Effect<Checked> | undefined
 ): Effect.fn.Return<Checked> {
   const { request, run } = asked
   const spec = (yield* postureOf(members, run.runId)) ?? members.find(({ agent }) => agent.id === run.subagent)
   const tool = spec === undefined ? undefined : toolOf(spec, request.tool)
-  const checked = tool === undefined ? undefined : check(tool)
+  const checked = spec === undefined || tool === undefined ? undefined : check(tool, spec)
   return spec === undefined || checked === undefined
     ? Result.fail(["the tool that waits is not known here"])
     : yield* Effect.provideContext(checked, spec.agent.context)

@@ -4,11 +4,14 @@
  * @since 0.1.0
  */
 import * as Tool from "effect/ai/Tool"
+import * as Context from "effect/Context"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { AgentSpec } from "../definition/AgentSpec.ts"
+import { MaxResultBytes } from "../definition/MaxResultBytes.ts"
 import { submitReport } from "../loop/Drive.ts"
 import type { DefinitionProblem } from "../values/AgentDefinitionError.ts"
+import * as Bound from "../values/Bound.ts"
 import * as Budget from "../values/Budget.ts"
 import * as CachePolicy from "../values/CachePolicy.ts"
 import * as DelegationConfig from "../values/DelegationConfig.ts"
@@ -16,6 +19,7 @@ import * as FileLimits from "../values/FileLimits.ts"
 import { AgentId } from "../values/Ids.ts"
 import * as RetryAfter from "../values/RetryAfter.ts"
 import * as Text from "../values/Text.ts"
+import * as ToolLimits from "../values/ToolLimits.ts"
 import { textTaskName, typedTaskName } from "./TaskTool.ts"
 
 /**
@@ -42,23 +46,27 @@ export const problems = (spec: AgentSpec, tools: ReadonlyArray<Tool.Any>): Reado
 ]
 
 /**
- * Breakpoints of a definition that name none of its tools: its own, and those
- * of the catalog that it names, whether they are there by now or not. Where it
- * takes the whole catalog, a name may be that of a tool to come.
+ * Breakpoints and bounds of a definition that name none of its tools: its own,
+ * and those of the catalog that it names, whether they are there by now or not.
+ * Where it takes the whole catalog, a name may be that of a tool to come.
  *
  * @category getters
  * @since 0.1.0
  */
-export const breakpoints = (
-  { breakpoints, catalogTools }: AgentSpec,
+export const toolNames = (
+  { breakpoints, catalogTools, toolLimits }: AgentSpec,
   own: ReadonlyArray<string>
 ): ReadonlyArray<Found> => {
   if (catalogTools?.length === 0) return []
   const tools = [...own, ...catalogTools ?? []]
-  return breakpoints.flatMap((at) =>
-    typeof at !== "string" || tools.includes(at) ? [] : [{
+  const named = [
+    ...breakpoints.map((at) => ["the breakpoint", at] as const),
+    ...Object.keys(toolLimits?.toolResultBytes ?? {}).map((name) => ["the limit toolResultBytes of", name] as const)
+  ]
+  return named.flatMap(([what, name]) =>
+    typeof name !== "string" || tools.includes(name) ? [] : [{
       kind: "InvalidSetting" as const,
-      message: `the breakpoint ${JSON.stringify(at)} names no tool; tools: ${tools.join(", ") || "none"}`
+      message: `${what} ${JSON.stringify(name)} names no tool; tools: ${tools.join(", ") || "none"}`
     }]
   )
 }
@@ -95,7 +103,12 @@ const settings = (spec: AgentSpec): ReadonlyArray<Found> => [
   ...(Number.isSafeInteger(spec.reasks) && spec.reasks >= 0 && spec.reasks <= 5 ? [] : [{
     kind: "InvalidSetting" as const,
     message: `reasks must be a whole number from 0 to 5, not ${String(spec.reasks)}`
-  }])
+  }]),
+  ...(spec.maxRepeats === undefined ? [] : Bound.problem("maxRepeats", spec.maxRepeats)).map((message) => ({
+    kind: "InvalidSetting" as const,
+    message
+  })),
+  ...ToolLimits.problems(spec.toolLimits).map((message) => ({ kind: "InvalidBound" as const, message }))
 ]
 
 // Two definitions with one id are found where the family is put together; this is one that is listed twice.
@@ -171,8 +184,19 @@ const toolKind = (tool: Tool.Any): ReadonlyArray<Found> => [
       kind: "InvalidSetting" as const,
       message: `the tool "${tool.name}" is defined by a provider, which agents cannot offer yet`
     }] :
-    [])
+    []),
+  ...resultBytes(tool)
 ]
+
+const resultBytes = (tool: Tool.Any): ReadonlyArray<Found> => {
+  const bytes = Context.get(tool.annotations, MaxResultBytes)
+  return bytes === undefined ?
+    [] :
+    Bound.problem(`MaxResultBytes of the tool "${tool.name}"`, bytes).map((message) => ({
+      kind: "InvalidBound" as const,
+      message
+    }))
+}
 
 const reserved = new RegExp(`^(${submitReport}|${textTaskName}|task_.*|delegate|handoff_to_.*)$`, "s")
 const providerName = /^[a-zA-Z0-9_-]{1,64}$/

@@ -108,6 +108,7 @@ export interface DeclaredContext {
  *   never change
  * - `maxRetryAfter`: the longest wait before a retry that a provider may ask
  *   for, in milliseconds
+ * - `resultBytes`: the most bytes of the results of single tools, by name
  * - `breakpoint`: whether the run stops before a call; absent for an agent
  *   without breakpoints. Fails closed
  * - `context`: the services captured at bind. A drive sees these, and of its
@@ -126,6 +127,7 @@ export interface CompiledAgent {
   readonly offered: ReadonlyArray<ModelTool>
   readonly refresh: ((offered: ReadonlyArray<ModelTool>) => Effect.Effect<ReadonlyArray<ModelTool>>) | undefined
   readonly answer: TypedAnswer | undefined
+  readonly resultBytes: { readonly [tool: string]: number } | undefined
   readonly breakpoint: ((call: BreakpointCall) => Effect.Effect<boolean>) | undefined
   readonly retry: RetrySchedule
   readonly maxRetryAfter: number
@@ -152,6 +154,9 @@ export interface LoopTool {
   /** Checks a result that a person gave in place of the tool's. Gives what is wrong with it. */
   readonly checkResult?: ((result: Json) => Effect.Effect<ReadonlyArray<string>>) | undefined
 
+  /** The most bytes of its result that the tool was given itself. */
+  readonly maxResultBytes?: number | undefined
+
   /** Whether the call must not run a second time unless a person says so. */
   readonly isAtMostOnce?: boolean | undefined
   readonly execute: (call: ToolCall, drive: Drive) => Effect.Effect<Branch, Fenced | StoreError>
@@ -174,6 +179,9 @@ export interface ToolCall {
   readonly part: ToolCallPart
   readonly order: number
   readonly ordinal: number
+
+  /** Whether the run has made the same call as often before as it may. */
+  readonly isRepeated: boolean
 
   /** Called once the call is recorded, or has come to an end without a record, whatever that was. */
   readonly whenEnded: Array<() => void>

@@ -11,6 +11,7 @@ import { ModelError, type ModelErrorReason } from "../values/ModelError.ts"
 import { ModelResponse } from "../values/ModelResponse.ts"
 import * as SchemaIssues from "../values/SchemaIssues.ts"
 import type { ModelUsage } from "../values/Usage.ts"
+import * as ResponseBounds from "./ResponseBounds.ts"
 
 type Named = Pick<ModelClient, "provider" | "modelId">
 
@@ -55,7 +56,20 @@ export const cutOff = (client: Named, reason: ModelErrorReason, usage?: ModelUsa
 export const error = (client: Named, given: unknown): ModelError =>
   given instanceof ModelError ? given : failure(client, "unknown", "the client failed with what is no model error")
 
-const check = (given: unknown): Result.Result<ModelResponse, string> =>
+/**
+ * The failure of a response that is over its bounds.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const overBounds = (client: Named, problem: string): ModelError => failure(client, "invalid-response", problem)
+
+const check = (given: unknown): Result.Result<ModelResponse, string> => {
+  const problem = ResponseBounds.problem(given)
+  return problem === undefined ? decoded(given) : Result.fail(problem)
+}
+
+const decoded = (given: unknown): Result.Result<ModelResponse, string> =>
   isResponse(given) ? Result.succeed(given) : Result.flatMap(
     Result.try({ try: () => JSON.parse(JSON.stringify(given)) as unknown, catch: () => noResponse }),
     (json) =>

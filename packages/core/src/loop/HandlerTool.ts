@@ -12,7 +12,8 @@
  * 3. What ends a run (`fatal`, a lost journal) stops the handler's fiber, so
  *    nothing in the handler can catch it.
  * 4. A defect is logged here and crosses without its text.
- * 5. No handler starts after the lease of its run is over.
+ * 5. What a handler gives is held to its bound before it is recorded or shown.
+ * 6. No handler starts after the lease of its run is over.
  *
  * @since 0.1.0
  */
@@ -26,6 +27,7 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import { ArgumentsForm } from "../definition/ArgumentsForm.ts"
 import { AtMostOnce } from "../definition/AtMostOnce.ts"
+import { MaxResultBytes } from "../definition/MaxResultBytes.ts"
 import { ToolContext } from "../definition/ToolContext.ts"
 import type { AnyHandler } from "../definition/ToolSource.ts"
 import * as ExactNumbers from "../values/ExactNumbers.ts"
@@ -35,6 +37,7 @@ import type { ToolOutput } from "../values/Message.ts"
 import * as ActiveRun from "./ActiveRun.ts"
 import { type Branch, failed } from "./Branch.ts"
 import type { Drive, LoopTool, ToolCall } from "./Drive.ts"
+import * as ResultBound from "./ResultBound.ts"
 import * as ShownArguments from "./ShownArguments.ts"
 import * as ToolContent from "./ToolContent.ts"
 import * as ToolScope from "./ToolScope.ts"
@@ -75,6 +78,7 @@ export const make = (tool: Tool.Any, codecs: ToolCodecs, handler: AnyHandler): L
       ...(strict === undefined ? {} : { strict })
     },
     isTask: false,
+    maxResultBytes: Context.get(tool.annotations, MaxResultBytes),
     isAtMostOnce: Context.get(tool.annotations, AtMostOnce),
     formArguments: Context.get(tool.annotations, ArgumentsForm) ?? ShownArguments.make(codecs.parameters),
     checkResult: (result) => issuesOf(codecs.success.read(result)),
@@ -149,8 +153,15 @@ const execute = Effect.fnUntraced(function*(
     tool
   })
   drive.journal.emit(() => ({ ...place(), _tag: "ToolStarted", input: json }))
+  const maxBytes = ResultBound.of(drive, drive.agent.tools.get(tool))
   const progress = (value: Json.Json) =>
-    Effect.sync(() => drive.journal.emit(() => ({ ...place(), _tag: "ToolProgress", value })))
+    Effect.suspend(() => {
+      if (!ResultBound.allows(value, maxBytes)) {
+        return Effect.logWarning(`Progress of the tool "${tool}" is larger than ${maxBytes} bytes and not shown`)
+      }
+      drive.journal.emit(() => ({ ...place(), _tag: "ToolProgress", value }))
+      return Effect.void
+    })
   const scope = ToolScope.make(call, drive, progress)
   const context = {
     toolCallId: call.part.id,
@@ -164,7 +175,7 @@ const execute = Effect.fnUntraced(function*(
       scope.service
     )
   )
-  const branch = yield* branchOf(codecs, tool, scope, exit, content)
+  const branch = ResultBound.hold(yield* branchOf(codecs, tool, scope, exit, content), maxBytes)
   if (branch._tag === "Done") {
     const { isError, output } = branch.result
     drive.journal.emit(() => ({ ...place(), _tag: "ToolFinished", output: output.value, isError }))

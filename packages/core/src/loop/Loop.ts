@@ -38,6 +38,7 @@ import * as ModelStep from "./ModelStep.ts"
 import * as NextStep from "./NextStep.ts"
 import * as Pending from "./Pending.ts"
 import * as RefusedRequest from "./RefusedRequest.ts"
+import * as Repeats from "./Repeats.ts"
 import * as RunContext from "./RunContext.ts"
 import * as ToolCalls from "./ToolCalls.ts"
 import * as Transcript from "./Transcript.ts"
@@ -81,6 +82,7 @@ const steps = Effect.fnUntraced(function*(
 ): Effect.fn.Return<DriveEnd, Fenced | StoreError> {
   const { journal, run } = self
   const ids = CallIds.inMessages(transcript.messages)
+  const repeats = Repeats.make(run.limits.maxRepeats)
   let tasks = 0
   for (;;) {
     const step = transcript.step
@@ -102,13 +104,14 @@ const steps = Effect.fnUntraced(function*(
       record = asked.success.record
       json = asked.success.json
     }
+    const repeated = Repeats.add(repeats, record)
     record = Interrupts.edited(record, step, journal.records)
     CallIds.addAll(ids, record.response.parts)
     Transcript.addStep(transcript, record)
     const responded = json === undefined ? [] : [modelCallCompleted(self, step, record)]
     const next = json === undefined
       ? NextStep.recorded(record)
-      : NextStep.after(record, transcript, run.limits, run.budget, self.meter)
+      : NextStep.after(record, transcript, run.limits, run.budget, self.meter, repeated.stuckOn)
     if (next._tag === "End") {
       Transcript.addResults(transcript, record, () => undefined, next.notRun)
       return yield* settle(self, transcript, next.outcome, responded)
@@ -118,7 +121,7 @@ const steps = Effect.fnUntraced(function*(
       yield* journal.append({ records: [{ key: stepKey(step), json }], events: responded })
     }
     if (next._tag === "Calls") {
-      const end = yield* calls(self, transcript, step, record, tasks)
+      const end = yield* calls(self, transcript, step, record, tasks, repeated)
       if (end !== undefined) return end
     }
     tasks += ToolCalls.countTasks(self, record)
@@ -137,11 +140,12 @@ const calls = Effect.fnUntraced(function*(
   transcript: Transcript.Transcript,
   step: number,
   record: StepRecord,
-  tasksBefore: number
+  tasksBefore: number,
+  repeated: Repeats.Repeated
 ): Effect.fn.Return<DriveEnd | undefined, Fenced | StoreError> {
   const { run, runtime } = self
   for (let drive = self;; drive = { ...self, isRecovery: true }) {
-    const branches = yield* ToolCalls.run(drive, step, record, tasksBefore)
+    const branches = yield* ToolCalls.run(drive, step, record, tasksBefore, repeated)
     const failed = branches.find((branch) => branch._tag === "Fail")
     if (failed !== undefined) return yield* fail(self, failed.failure, run.spent, failed.cause)
     if (!branches.some((branch) => branch._tag === "Waiting")) return undefined

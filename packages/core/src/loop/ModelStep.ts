@@ -30,9 +30,11 @@ import * as Usage from "../values/Usage.ts"
 import * as Utf8 from "../values/Utf8.ts"
 import * as ActiveRun from "./ActiveRun.ts"
 import * as CallIds from "./CallIds.ts"
+import * as CallLimit from "./CallLimit.ts"
 import type { Drive } from "./Drive.ts"
 import * as GivenResponse from "./GivenResponse.ts"
 import * as RequestForm from "./RequestForm.ts"
+import * as ResponseBounds from "./ResponseBounds.ts"
 import { decide } from "./Verdicts.ts"
 
 /**
@@ -135,11 +137,12 @@ export const run = Effect.fnUntraced(function*(
   const offered = tools.map((tool) => tool.name)
   // Ids that differ in halves of characters alone are equal once they are stored.
   const { value: stored } = Json.stringify(response)
+  const { parts, verdict: refusal } = CallLimit.hold(stored.parts, drive.run.limits.maxCallsPerResponse)
   const whole = {
     ...stored,
-    parts: CallIds.unique(stored.parts, takenIds, `${runNumber(drive)}_${step}`, new Set(offered))
+    parts: CallIds.unique(parts, takenIds, `${runNumber(drive)}_${step}`, new Set(offered))
   }
-  const verdict = yield* decide(whole, drive.agent.answer)
+  const verdict = yield* decide(whole, drive.agent.answer, refusal)
   const { text, value } = Json.stringify<StepRecord>({
     response: whole,
     verdict,
@@ -208,9 +211,13 @@ const collect = (
   Effect.suspend(() => {
     const parts: Array<ModelResponse["parts"][number]> = []
     let finish: Extract<ModelStreamPart, { type: "finish" }> | undefined
+    let problem: string | undefined
     const show = (event: Record<string, unknown>) =>
       drive.journal.emit(() => ({ ...liveOrigin(drive), step, attempt, ...event }) as LiveEvent)
+    const over = ResponseBounds.counter()
     const take = (piece: ModelStreamPart): void => {
+      problem ??= over(piece)
+      if (problem !== undefined) return
       switch (piece.type) {
         case "part":
           parts.push(piece.part)
@@ -227,7 +234,13 @@ const collect = (
       }
     }
     return Effect.flatMap(
-      Stream.runForEachArray(stream, (pieces) => Effect.sync(() => pieces.forEach(take))),
+      Stream.runForEachArray(stream, (pieces) =>
+        Effect.suspend(() => {
+          pieces.forEach(take)
+          return problem === undefined
+            ? Effect.void
+            : Effect.fail(GivenResponse.overBounds(drive.agent.client, problem))
+        })),
       () => {
         if (finish === undefined) return Effect.fail(GivenResponse.cutOff(drive.agent.client, "network"))
         const { type: _, ...rest } = finish

@@ -12,7 +12,8 @@ import type { RunLimits } from "../values/RunLimits.ts"
 import type { Settled } from "../values/RunOutcome.ts"
 import type { StepRecord } from "../values/RunRecord.ts"
 import * as Usage from "../values/Usage.ts"
-import type { Transcript } from "./Transcript.ts"
+import * as CallLimit from "./CallLimit.ts"
+import { refusals, type Transcript } from "./Transcript.ts"
 import type { TreeMeter } from "./TreeMeter.ts"
 
 /**
@@ -34,8 +35,9 @@ export type NextStep =
  * **Details**
  *
  * The first that applies, in this order: the stop reason, an answer that
- * decodes, tokens, tool calls, re-asks, steps; of tokens and of calls the run's
- * own limit comes before that of its tree.
+ * decodes, tokens, tool calls, re-asks, repeats, steps; of tokens and of calls
+ * the run's own limit comes before that of its tree. `stuckOn` is a tool of
+ * which a call was repeated after the model was told not to.
  *
  * @category getters
  * @since 0.1.0
@@ -45,7 +47,8 @@ export const after = (
   transcript: Transcript,
   limits: RunLimits,
   budget: ResolvedBudget,
-  meter: TreeMeter | undefined
+  meter: TreeMeter | undefined,
+  stuckOn: string | undefined
 ): NextStep => {
   const { verdict } = record
   if (verdict._tag === "Blocked") {
@@ -68,6 +71,12 @@ export const after = (
   }
   if (isRefused(record) && transcript.refusals > limits.reasks) {
     return end({ _tag: "InvalidReport", issues: issues(record) }, "")
+  }
+  if (stuckOn !== undefined) {
+    return end(
+      { _tag: "StepLimitReached", maxSteps: limits.maxSteps, repeated: stuckOn },
+      "a call was repeated more often than is allowed"
+    )
   }
   if (transcript.step >= limits.maxSteps) {
     return end({ _tag: "StepLimitReached", maxSteps: limits.maxSteps }, "the step limit is reached")
@@ -99,7 +108,15 @@ export const recorded = ({ verdict }: StepRecord): NextStep => ({ _tag: verdict.
 
 const end = (outcome: Settled, notRun: string): NextStep => ({ _tag: "End", outcome, notRun })
 
-const isRefused = ({ verdict }: StepRecord): boolean => verdict._tag === "Refused" || verdict._tag === "Cut"
+const isRefused = ({ verdict }: StepRecord): boolean => refusals.has(verdict._tag)
 
-const issues = ({ verdict }: StepRecord): ReadonlyArray<string> =>
-  verdict._tag === "Refused" ? verdict.issues : ["the response was cut at its token limit"]
+const issues = ({ verdict }: StepRecord): ReadonlyArray<string> => {
+  switch (verdict._tag) {
+    case "Refused":
+      return verdict.issues
+    case "TooManyCalls":
+      return [CallLimit.problem(verdict)]
+    default:
+      return ["the response was cut at its token limit"]
+  }
+}

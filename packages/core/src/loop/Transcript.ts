@@ -14,9 +14,10 @@
  * @since 0.1.0
  */
 import { type Message, text, type ToolCallPart, toolCalls, type ToolOutput, userText } from "../values/Message.ts"
-import type { ResultRecord, StepRecord } from "../values/RunRecord.ts"
+import type { ResultRecord, StepRecord, Verdict } from "../values/RunRecord.ts"
 import * as SentMessage from "../values/SentMessage.ts"
 import * as Usage from "../values/Usage.ts"
+import * as CallLimit from "./CallLimit.ts"
 
 /**
  * What a run has said and used so far.
@@ -27,7 +28,7 @@ import * as Usage from "../values/Usage.ts"
  *   `base` on
  * - `step`: number of the next step
  * - `own`: usage of the run itself, `children`: of the trees below it
- * - `refusals`: answers that did not decode
+ * - `refusals`: answers that did not decode, and other refused responses
  * - `reask`: what the model is told about the last one, where no tool result
  *   says it; it becomes a user message when the next request is made
  *
@@ -43,6 +44,15 @@ export interface Transcript {
   refusals: number
   reask: string | undefined
 }
+
+/**
+ * Verdicts on responses that count as refused and are asked for again, as often
+ * as the run allows.
+ *
+ * @category constants
+ * @since 0.1.0
+ */
+export const refusals: ReadonlySet<Verdict["_tag"]> = new Set(["Refused", "Cut", "TooManyCalls"])
 
 /**
  * Starts the transcript of a run.
@@ -78,7 +88,7 @@ export const addStep = (self: Transcript, record: StepRecord): void => {
   }
   self.own = Usage.add(self.own, record.usage)
   self.step++
-  if (record.verdict._tag === "Refused" || record.verdict._tag === "Cut") self.refusals++
+  if (refusals.has(record.verdict._tag)) self.refusals++
   if (record.verdict._tag === "Refused" && record.verdict.call === undefined) self.reask = record.verdict.message
 }
 
@@ -212,6 +222,8 @@ const settledBy = ({ verdict }: StepRecord, index: number): Result | undefined =
         : reportSubmitted
     case "Cut":
       return responseCut
+    case "TooManyCalls":
+      return notRunResult(CallLimit.problem(verdict))
     default:
       return undefined
   }

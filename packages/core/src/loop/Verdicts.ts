@@ -30,17 +30,23 @@ export const maxModelJsonBytes = 8 * 1024 * 1024
  * Only the stop reason tells a refusal, never the words. Text beside calls is
  * no answer, and reasoning is never read. `answer` is how the agent answers; an
  * agent without it answers in text. A native answer is a text: a call of
- * `submit_report` is then a call like any other.
+ * `submit_report` is then a call like any other. `refusal` is what is made of a
+ * response whose calls are more than may be, unless it was blocked or cut.
  *
  * @category getters
  * @since 0.1.0
  */
-export const decide = (response: ModelResponse, answer: TypedAnswer | undefined): Effect.Effect<Verdict> => {
+export const decide = (
+  response: ModelResponse,
+  answer: TypedAnswer | undefined,
+  refusal: Verdict | undefined
+): Effect.Effect<Verdict> => {
   if (response.finishReason === "content-filter") {
     return Effect.succeed({ _tag: "Blocked", guardrail: "provider", reason: "content-filter" })
   }
   const calls = toolCalls(response.parts)
   if (response.finishReason === "length") return Effect.succeed(calls.length > 0 ? { _tag: "Cut" } : cutText)
+  if (refusal !== undefined) return Effect.succeed(refusal)
   if (calls.length > 0) {
     const index = answer === undefined || answer.native !== undefined
       ? -1

@@ -18,7 +18,8 @@ import type { Named } from "./Named.ts"
  * paths, never the child's words.
  *
  * - `Blocked`: the provider or a guardrail refused
- * - `StepLimitReached`: still working after `maxSteps` model responses
+ * - `StepLimitReached`: still working after `maxSteps` model responses, or when
+ *   it had made a call of the tool `repeated` more often than it may
  * - `InvalidReport`: no answer decoded; `issues` name paths and expectations
  * - `ReportTooLarge`: the message would have `bytes`, over `maxReportBytes`
  * - `BudgetExceeded`: a limit of the child's budget was reached
@@ -31,7 +32,7 @@ import type { Named } from "./Named.ts"
  */
 export const ChildFailure = Schema.TaggedUnion({
   Blocked: { guardrail: Schema.String, reason: Schema.String },
-  StepLimitReached: { maxSteps: Schema.Natural },
+  StepLimitReached: { maxSteps: Schema.Natural, repeated: Schema.optionalKey(Schema.String) },
   InvalidReport: { issues: Schema.Array(Schema.String) },
   ReportTooLarge: { bytes: Schema.Natural, maxReportBytes: Schema.Natural },
   BudgetExceeded: { limit: Limit },
@@ -105,7 +106,10 @@ export const action = (policy: ChildFailurePolicy, failure: ChildFailure): Failu
  */
 export const message: (failure: ChildFailure) => string = ChildFailure.match({
   Blocked: ({ guardrail, reason }) => `The subagent was blocked by ${guardrail}: ${reason}`,
-  StepLimitReached: ({ maxSteps }) => `The subagent reached its limit of ${maxSteps} steps without a report`,
+  StepLimitReached: ({ maxSteps, repeated }) =>
+    repeated === undefined
+      ? `The subagent reached its limit of ${maxSteps} steps without a report`
+      : `The subagent repeated one call of the tool "${repeated}" and gave no report`,
   InvalidReport: ({ issues }) => `The subagent gave no valid report: ${issues.join("; ") || "no report"}`,
   ReportTooLarge: ({ bytes, maxReportBytes }) =>
     `The report would be ${bytes} bytes; at most ${maxReportBytes} are allowed`,

@@ -21,7 +21,7 @@ export const maxDepth = 256
  * @category getters
  * @since 0.1.0
  */
-export const endless = (value: unknown): string | undefined => walk(value, [], [], () => undefined)
+export const endless = (value: unknown): string | undefined => walk(value, () => undefined)
 
 /**
  * Finds the first thing in a value that is not JSON, and gives a line that
@@ -31,7 +31,7 @@ export const endless = (value: unknown): string | undefined => walk(value, [], [
  * @since 0.1.0
  */
 export const notJson = (value: unknown): string | undefined =>
-  walk(value, [], [], (leaf) => isJsonLeaf(leaf) ? undefined : "Expected a JSON value")
+  walk(value, (leaf) => isJsonLeaf(leaf) ? undefined : "Expected a JSON value")
 
 /**
  * Finds the first leaf of which something is wrong, and gives a line that names
@@ -44,7 +44,7 @@ export const find = (
   value: unknown,
   leafProblem: (leaf: unknown) => string | undefined,
   isKnown: (key: string) => boolean = () => true
-): string | undefined => walk(value, [], [], leafProblem, (key) => /^\d+$/.test(key) || isKnown(key) ? key : "*")
+): string | undefined => walk(value, leafProblem, (key) => /^\d+$/.test(key) || isKnown(key) ? key : "*")
 
 /**
  * A path as lines name it: `facts[0].claim`, or `the value` for the root.
@@ -69,23 +69,43 @@ export const oneLine = (text: string): string =>
 
 const walk = (
   value: unknown,
-  path: ReadonlyArray<string>,
-  above: ReadonlyArray<object>,
   leafProblem: (leaf: unknown) => string | undefined,
   shown: (key: string) => string = (key) => key
 ): string | undefined => {
-  const say = (problem: string) => `${pathText(path.map(shown))}: ${problem}`
+  const found = search(value, [], leafProblem)
+  if (found === undefined) return undefined
+  return `${found.isDeep === true ? "the value" : pathText(found.path.reverse().map(shown))}: ${found.problem}`
+}
+
+// The path is put together on the way back, from the end: most values have no problem, and some have a million leaves.
+interface Found {
+  readonly path: Array<string>
+  readonly problem: string
+  readonly isDeep?: boolean
+}
+
+const search = (
+  value: unknown,
+  above: Array<object>,
+  leafProblem: (leaf: unknown) => string | undefined
+): Found | undefined => {
   if (!isNode(value)) {
     const problem = leafProblem(value)
-    return problem === undefined ? undefined : say(problem)
+    return problem === undefined ? undefined : { path: [], problem }
   }
-  if (above.includes(value)) return say("Expected no cycle")
-  if (above.length >= maxDepth) return `the value: Expected at most ${maxDepth} levels of nesting`
-  const inside = [...above, value]
-  for (const [key, item] of Object.entries(value)) {
-    const found = walk(item, [...path, key], inside, leafProblem, shown)
-    if (found !== undefined) return found
+  if (above.includes(value)) return { path: [], problem: "Expected no cycle" }
+  if (above.length >= maxDepth) {
+    return { path: [], problem: `Expected at most ${maxDepth} levels of nesting`, isDeep: true }
   }
+  above.push(value)
+  for (const key of Object.keys(value)) {
+    const found = search((value as { readonly [key: string]: unknown })[key], above, leafProblem)
+    if (found !== undefined) {
+      found.path.push(key)
+      return found
+    }
+  }
+  above.pop()
   return undefined
 }
 

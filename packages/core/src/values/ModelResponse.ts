@@ -8,6 +8,24 @@ import { AssistantPart, ProviderMetadata } from "./Message.ts"
 import { ModelUsage } from "./Usage.ts"
 
 /**
+ * The most parts that a response may have: 65 536.
+ *
+ * @category constants
+ * @since 0.1.0
+ */
+export const maxParts = 65_536
+
+/**
+ * The most bytes that a response may have as JSON, files in base64 included,
+ * and the most that its deltas may have where it is streamed: 32 MiB. Each
+ * UTF-16 code unit of a text counts as one byte.
+ *
+ * @category constants
+ * @since 0.1.0
+ */
+export const maxBytes = 32 * 1024 * 1024
+
+/**
  * Schema for why a model stopped.
  *
  * **Details**
@@ -44,7 +62,8 @@ export type FinishReason = typeof FinishReason.Type
 
 /**
  * Schema for a whole model response: its parts in order, why it stopped, and
- * its usage.
+ * its usage. One with more than {@link maxParts} or {@link maxBytes} is the
+ * failure `invalid-response`.
  *
  * @category schemas
  * @since 0.1.0

@@ -31,8 +31,8 @@ export const maxBytes = 8 * 1024 * 1024
 
 /**
  * What is wrong with an input: its message shows nothing, neither text nor
- * files, or its JSON or its text is too large. Providers refuse a blank message, and with it every later request
- * of its thread.
+ * files, or its JSON or its text is too large. Providers refuse a blank
+ * message, and with it every later request of its thread.
  *
  * @category getters
  * @since 0.1.0

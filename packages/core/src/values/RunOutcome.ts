@@ -15,6 +15,8 @@ import { ModelErrorReason } from "./ModelError.ts"
  *
  * `Completed.answer` is the encoded answer. `BudgetExceeded.said` is what a
  * posture's run that reports in text had said last; no parent sees it.
+ * `StepLimitReached.repeated` is the tool of a call that the run made more often
+ * than it may, before it had taken all of its steps.
  * `ModelFailed` and `ToolFatal` are the ends of a run that was closed after a
  * failure: of a child by its parent, of a posture's run by its caller.
  *
@@ -25,7 +27,7 @@ export const Settled = Schema.TaggedUnion({
   Completed: { answer: Schema.Json },
   Blocked: { guardrail: Schema.String, reason: Schema.String },
   InvalidReport: { issues: Schema.Array(Schema.String) },
-  StepLimitReached: { maxSteps: Schema.Natural },
+  StepLimitReached: { maxSteps: Schema.Natural, repeated: Schema.optionalKey(Schema.String) },
   BudgetExceeded: { limit: Limit, said: Schema.optionalKey(Schema.String) },
   Cancelled: {},
   ModelFailed: { reason: ModelErrorReason },

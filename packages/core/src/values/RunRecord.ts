@@ -90,6 +90,8 @@ export interface StartRecords {
  *   `issues` hold the paths
  * - `Calls`: tool calls to run
  * - `Cut`: the response was cut at a token limit amid its calls
+ * - `TooManyCalls`: the response has `calls` tool calls, over `maxCalls`; those
+ *   above the bound are not kept
  * - `Pause`: ask again with nothing added
  * - `Blocked`: the provider refused
  *
@@ -105,6 +107,7 @@ export const Verdict = Schema.TaggedUnion({
   },
   Calls: {},
   Cut: {},
+  TooManyCalls: { calls: Schema.Natural, maxCalls: Schema.Natural },
   Pause: {},
   Blocked: { guardrail: Schema.String, reason: Schema.String }
 })

@@ -44,7 +44,9 @@ export interface Suspended {
  * - `Blocked`: the provider (`guardrail` is then `provider`) or a guardrail
  *   refused
  * - `InvalidReport`: no answer decoded, re-asks included
- * - `StepLimitReached`: still working after `maxSteps` model responses
+ * - `StepLimitReached`: still working after `maxSteps` model responses, or when
+ *   it had made a call of the tool `repeated` more often than `withMaxRepeats`
+ *   allows
  * - `BudgetExceeded`: a limit of the run's budget was reached
  * - `Cancelled`: the run was cancelled
  *
@@ -54,7 +56,7 @@ export interface Suspended {
 export type Refused =
   | { readonly _tag: "Blocked"; readonly guardrail: string; readonly reason: string }
   | { readonly _tag: "InvalidReport"; readonly issues: ReadonlyArray<string> }
-  | { readonly _tag: "StepLimitReached"; readonly maxSteps: number }
+  | { readonly _tag: "StepLimitReached"; readonly maxSteps: number; readonly repeated?: string }
   | { readonly _tag: "BudgetExceeded"; readonly limit: Limit }
   | { readonly _tag: "Cancelled" }
 

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Deferred, Effect, Exit, Fiber, Schema } from "effect"
 import { TestClock } from "effect/testing"
-import * as Slots from "../../src/delegation/Slots.ts"
+import * as Slots from "../../src/loop/Slots.ts"
 
 const Seconds = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 12 }))
 const Bound = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 4 }))
