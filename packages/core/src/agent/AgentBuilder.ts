@@ -201,7 +201,7 @@ export class AgentBuilder<out O, out R = never, in out C = undefined> extends Pi
    * bound. Default: 20 files, 10 MiB a file, 20 MiB in all.
    */
   withFileLimits(limits: FileLimits): AgentBuilder<O, R, C> {
-    return new AgentBuilder(AgentSpec.update(this.spec, { files: { ...this.spec.files, ...limits } }))
+    return new AgentBuilder(AgentSpec.withFileLimits(this.spec, limits))
   }
 
   /** Replaces the answer: a value of this schema instead of text. */

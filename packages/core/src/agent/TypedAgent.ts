@@ -222,7 +222,7 @@ export class TypedAgent<in out I, in out O, out R = never, in out C = undefined>
    * all.
    */
   withFileLimits(limits: FileLimits): TypedAgent<I, O, R, C> {
-    return new TypedAgent(AgentSpec.update(this.spec, { files: { ...this.spec.files, ...limits } }))
+    return new TypedAgent(AgentSpec.withFileLimits(this.spec, limits))
   }
 
   /** Compiles the definition, with its whole family, onto the runtime in the context. */

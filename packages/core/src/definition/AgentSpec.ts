@@ -18,6 +18,7 @@ import type { ModelSettings } from "../values/ModelRequest.ts"
 import { defaultMaxSteps } from "../values/RunLimits.ts"
 import { TaskRequest } from "../values/TaskRequest.ts"
 import * as ToolLimits from "../values/ToolLimits.ts"
+import * as ValueKind from "../values/ValueKind.ts"
 import type { Breakpoint } from "./Breakpoint.ts"
 import type { ToolSource } from "./ToolSource.ts"
 
@@ -173,6 +174,16 @@ export const update = (self: AgentSpec, patch: Partial<AgentSpec>): AgentSpec =>
  */
 export const withInstructions = (self: AgentSpec, instructions: AgentSpec["instructions"]): AgentSpec =>
   update(self, { instructions, instructionsOf: typeof instructions === "function" ? self.context : undefined })
+
+/**
+ * Sets bounds on the files of an input, bound by bound. What is no object of
+ * bounds is refused at bind.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const withFileLimits = (self: AgentSpec, limits: FileLimits): AgentSpec =>
+  update(self, { files: ValueKind.isPlainObject(limits) ? { ...self.files, ...limits } : limits })
 
 /**
  * Sets limits of a run, field by field.

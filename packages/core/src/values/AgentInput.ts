@@ -3,10 +3,12 @@
  *
  * @since 0.1.0
  */
+import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import type { FilePart } from "./ContentPart.ts"
 import type { FileLimits } from "./FileLimits.ts"
 import * as InputFile from "./InputFile.ts"
+import * as Options from "./Options.ts"
 import * as Text from "./Text.ts"
 
 /**
@@ -44,25 +46,21 @@ export const decode = (
   limits: Required<FileLimits>
 ): Result.Result<{ readonly text: string; readonly files: ReadonlyArray<FilePart> }, Problem> => {
   if (typeof input === "string") return Result.succeed({ text: input, files: [] })
-  const fields = Result.getOrElse(Result.try(() => fieldsOf(input)), () => "it cannot be read")
-  if (typeof fields === "string") return Result.fail({ field: "input", issues: [fields] })
-  const { files, text } = fields
-  if (typeof text !== "string") return Result.fail({ field: "input", issues: [notText] })
+  if (!hasFiles(input)) return Result.fail({ field: "input", issues: ["it is not a text"] })
+  const fields = decodeFields(input)
+  if (Result.isFailure(fields)) return Result.fail({ field: "input", issues: fields.failure })
+  const { files, text } = fields.success
   return Result.mapBoth(InputFile.decodeAll(files, limits), {
     onSuccess: (files) => ({ text: files.length > 0 && Text.isBlank(text) ? "" : text, files }),
     onFailure: (issues) => ({ field: "files", issues })
   })
 }
 
-const fieldsOf = (input: unknown): string | { readonly [key: string]: unknown } => {
-  if (typeof input !== "object" || input === null || !("files" in input)) return notText
-  const unknownKey = Object.keys(input).find((key) => !keys.includes(key))
-  if (unknownKey !== undefined) {
-    return `it has no field ${JSON.stringify(unknownKey)}; the fields are ${keys.join(", ")}`
-  }
-  const { files, text } = input as { readonly [key: string]: unknown }
-  return { files, text }
-}
+const hasFiles = (input: unknown): boolean =>
+  Result.getOrElse(Result.try(() => Predicate.hasProperty(input, "files")), () => true)
 
-const keys: ReadonlyArray<string> = ["text", "files"]
-const notText = "it is not a text"
+const decodeFields = Options.make<{ readonly text: string; readonly files?: unknown }>(
+  "field",
+  { text: Options.text, files: Options.any },
+  ["text"]
+)

@@ -3,6 +3,8 @@
  *
  * @since 0.1.0
  */
+import * as Result from "effect/Result"
+import * as Options from "./Options.ts"
 
 /**
  * Bounds on the files of one input.
@@ -44,10 +46,10 @@ export const defaults: Required<FileLimits> = {
  * @category constructors
  * @since 0.1.0
  */
-export const resolve = ({ maxFileBytes, maxFiles, maxTotalBytes }: FileLimits): Required<FileLimits> => ({
-  maxFiles: maxFiles ?? defaults.maxFiles,
-  maxFileBytes: maxFileBytes ?? defaults.maxFileBytes,
-  maxTotalBytes: maxTotalBytes ?? defaults.maxTotalBytes
+export const resolve = (limits: FileLimits): Required<FileLimits> => ({
+  ...defaults,
+  // Bounds that are not valid are a problem of the definition, which never runs.
+  ...Result.getOrElse(decode(limits), () => ({}))
 })
 
 /**
@@ -57,21 +59,18 @@ export const resolve = ({ maxFileBytes, maxFiles, maxTotalBytes }: FileLimits): 
  * @since 0.1.0
  */
 export const problems = (limits: FileLimits): ReadonlyArray<string> =>
-  Object.entries(limits).flatMap(([name, value]) => {
-    const range = ranges[name as keyof FileLimits]
-    if (!Object.hasOwn(ranges, name)) return [`there is no bound "${name}"; the bounds are ${names.join(", ")}`]
-    const [least, most] = range
-    return value === undefined || (Number.isSafeInteger(value) && value >= least && value <= most)
-      ? []
-      : [`${name} must be a whole number from ${least} to ${most}, not ${String(value)}`]
-  })
+  Result.match(decode(limits), { onSuccess: () => [], onFailure: (issues) => issues })
+
+const wholeFrom = (least: number, most: number) =>
+  Options.checked<number>(
+    `a whole number from ${least} to ${most}`,
+    (value) => Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most
+  )
 
 const ceilingBytes = 256 * 1024 * 1024
 
-const ranges: { readonly [name in keyof Required<FileLimits>]: readonly [least: number, most: number] } = {
-  maxFiles: [0, 1000],
-  maxFileBytes: [1, ceilingBytes],
-  maxTotalBytes: [1, ceilingBytes]
-}
-
-const names = Object.keys(ranges)
+const decode = Options.make<FileLimits>("bound", {
+  maxFiles: wholeFrom(0, 1000),
+  maxFileBytes: wholeFrom(1, ceilingBytes),
+  maxTotalBytes: wholeFrom(1, ceilingBytes)
+})

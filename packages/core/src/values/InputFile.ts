@@ -17,6 +17,7 @@
 import * as Result from "effect/Result"
 import type { FilePart } from "./ContentPart.ts"
 import type { FileLimits } from "./FileLimits.ts"
+import * as Options from "./Options.ts"
 
 /**
  * A file of an input: its content, or where the model's provider finds it.
@@ -68,7 +69,7 @@ export const decodeAll = (
   const issues: Array<string> = []
   let left = limits.maxTotalBytes
   for (let index = 0; index < files.length; index++) {
-    const decoded = read(() => decode(files[index], limits.maxFileBytes))
+    const decoded = decode(files[index], limits.maxFileBytes)
     if (Result.isFailure(decoded)) {
       issues.push(`file ${index + 1}: ${decoded.failure}`)
       continue
@@ -85,24 +86,11 @@ export const decodeAll = (
 
 type Decoded = Result.Result<FilePart, string>
 
-// A getter of what a caller gives may throw.
-const read = (decode: () => Decoded): Decoded =>
-  Result.getOrElse(Result.try(decode), () => Result.fail("it cannot be read"))
-
-const decode = (file: unknown, maxBytes: number): Decoded => {
-  if (typeof file !== "object" || file === null || Array.isArray(file)) return Result.fail(form)
-  const unknownKey = Object.keys(file).find((key) => !keys.includes(key))
-  if (unknownKey !== undefined) {
-    return Result.fail(`it has no field ${JSON.stringify(unknownKey)}; the fields are ${keys.join(", ")}`)
-  }
-  const { data, mediaType, name, url } = file as { readonly [key: string]: unknown }
-  if (typeof mediaType !== "string" || mediaType.length > maxTypeLength || !mediaTypePattern.test(mediaType)) {
-    return Result.fail("its mediaType must be a media type without parameters, such as image/png")
-  }
-  if (name !== undefined && !isName(name)) {
-    return Result.fail(`its name must be 1 to ${maxNameLength} characters, without control characters`)
-  }
-  if ((data === undefined) === (url === undefined)) return Result.fail(form)
+const decode = (given: unknown, maxBytes: number): Decoded => {
+  const fields = decodeFields(given)
+  if (Result.isFailure(fields)) return Result.fail(fields.failure.join("; "))
+  const { data, mediaType, name, url } = fields.success
+  if ((data === undefined) === (url === undefined)) return Result.fail("it must have either data or url")
   const type = mediaType.toLowerCase()
   const content = data === undefined ? fromUrl(url, type, maxBytes) : fromData(data, maxBytes)
   return Result.map(content, (data) => ({
@@ -111,6 +99,13 @@ const decode = (file: unknown, maxBytes: number): Decoded => {
     ...(name === undefined ? {} : { filename: name }),
     data
   }))
+}
+
+interface Fields {
+  readonly mediaType: string
+  readonly name?: string
+  readonly data?: unknown
+  readonly url?: unknown
 }
 
 type Content = Result.Result<FilePart["data"], string>
@@ -155,10 +150,6 @@ const fromDataUrl = (url: string, mediaType: string, maxBytes: number): Content 
     : Result.fail("its data: URL must be base64, and of the file's mediaType")
 }
 
-const isName = (name: unknown): name is string =>
-  typeof name === "string" && name.length > 0 && name.length <= maxNameLength && name.isWellFormed() &&
-  !controlCharacter.test(name)
-
 const bytesOf = ({ data }: FilePart): number => data.type === "base64" ? base64Bytes(data.base64) : 0
 
 const base64Bytes = (base64: string): number => {
@@ -168,8 +159,6 @@ const base64Bytes = (base64: string): number => {
 
 const tooLarge = (bytes: number, maxBytes: number): string => `it has ${bytes} bytes; at most ${maxBytes} are allowed`
 
-const keys: ReadonlyArray<string> = ["mediaType", "name", "data", "url"] satisfies ReadonlyArray<keyof InputFile>
-const form = "it must be an object with mediaType and either data or url"
 const empty = "it is empty"
 const maxNameLength = 255
 const maxUrlLength = 8192
@@ -177,3 +166,18 @@ const maxTypeLength = 127
 const mediaTypePattern = /^[a-z0-9][a-z0-9!#$&^_.+-]*\/[a-z0-9][a-z0-9!#$&^_.+-]*$/i
 const base64Pattern = /^[A-Za-z0-9+/]*={0,2}$/
 const controlCharacter = /\p{Cc}/u
+
+const decodeFields = Options.make<Fields>("field", {
+  mediaType: Options.checked<string>(
+    "a media type without parameters, such as image/png",
+    (value) => typeof value === "string" && value.length <= maxTypeLength && mediaTypePattern.test(value)
+  ),
+  name: Options.checked<string>(
+    `1 to ${maxNameLength} characters, without control characters`,
+    (value) =>
+      typeof value === "string" && value.length > 0 && value.length <= maxNameLength && value.isWellFormed() &&
+      !controlCharacter.test(value)
+  ),
+  data: Options.any,
+  url: Options.any
+}, ["mediaType"])

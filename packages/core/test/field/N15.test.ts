@@ -120,21 +120,25 @@ const refused: ReadonlyArray<readonly [name: string, files: unknown, issue: stri
     [sized(8), sized(8)],
     "the files up to file 2 have more than the 12 bytes allowed in all"
   ],
-  ["a text for a file", ["AAEC"], "file 1: it must be an object with mediaType and either data or url"],
+  [
+    "a text for a file",
+    ["AAEC"],
+    "file 1: it must be a plain object, not a string; the fields are mediaType, name, data, url"
+  ],
   [
     "a file without content",
     [{ mediaType: "image/png" }],
-    "file 1: it must be an object with mediaType and either data or url"
+    "file 1: it must have either data or url"
   ],
   [
     "a file with data and a URL",
     [{ ...picture, url: "https://files.test" }],
-    "file 1: it must be an object with mediaType and either data or url"
+    "file 1: it must have either data or url"
   ],
   [
     "an unknown field",
     [{ ...picture, filename: "a" }],
-    "file 1: it has no field \"filename\"; the fields are mediaType, name, data, url"
+    "file 1: there is no field \"filename\"; the fields are mediaType, name, data, url"
   ],
   ["an empty file", [sized(0)], "file 1: it is empty"],
   ["empty base64", [{ mediaType: "image/png", data: "" }], "file 1: it is empty"],
@@ -152,22 +156,22 @@ const refused: ReadonlyArray<readonly [name: string, files: unknown, issue: stri
   [
     "a media type of one word",
     [{ ...picture, mediaType: "png" }],
-    "file 1: its mediaType must be a media type without parameters, such as image/png"
+    "file 1: mediaType must be a media type without parameters, such as image/png, not a string"
   ],
   [
     "a media type of any image",
     [{ ...picture, mediaType: "image/*" }],
-    "file 1: its mediaType must be a media type without parameters, such as image/png"
+    "file 1: mediaType must be a media type without parameters, such as image/png, not a string"
   ],
   [
     "a media type with a parameter",
     [{ ...picture, mediaType: "text/plain; charset=utf-8" }],
-    "file 1: its mediaType must be a media type without parameters, such as image/png"
+    "file 1: mediaType must be a media type without parameters, such as image/png, not a string"
   ],
   [
     "a name with a line break",
     [{ ...picture, name: "a\nb" }],
-    "file 1: its name must be 1 to 255 characters, without control characters"
+    "file 1: name must be 1 to 255 characters, without control characters, not a string"
   ],
   [
     "an http URL",
@@ -196,8 +200,12 @@ const refused: ReadonlyArray<readonly [name: string, files: unknown, issue: stri
     [url("data:image/png,AAEC")],
     "file 1: its data: URL must be base64, and of the file's mediaType"
   ],
-  ["a getter that throws", [thrower], "file 1: it cannot be read"],
-  ["an array with a hole", Array(1), "file 1: it must be an object with mediaType and either data or url"]
+  ["a getter that throws", [thrower], "file 1: data cannot be read"],
+  [
+    "an array with a hole",
+    Array(1),
+    "file 1: it must be a plain object, not undefined; the fields are mediaType, name, data, url"
+  ]
 ]
 
 describe("N15 files that are not valid", () => {
@@ -228,7 +236,10 @@ describe("N15 files that are not valid", () => {
       const agent = yield* AgentBuilder.make("clerk").build()
       const error = yield* Effect.flip(agent.run({ text: "Look", files: [], file: picture } as AgentInput.AgentInput))
 
-      assert.strictEqual(error.message, "The input is not valid: it has no field \"file\"; the fields are text, files")
+      assert.strictEqual(
+        error.message,
+        "The input is not valid: there is no field \"file\"; the fields are text, files (did you mean \"files\"?)"
+      )
     }).pipe(Effect.provide(Trees.runtime({}))))
 
   it.effect("N15 a file that the model's client refuses is an InvalidInput, and the run is not started", () =>
@@ -256,9 +267,11 @@ describe("N15 files that are not valid", () => {
       [
         "a misspelt bound",
         { maxFile: 1 },
-        "there is no bound \"maxFile\"; the bounds are maxFiles, maxFileBytes, maxTotalBytes"
+        "there is no bound \"maxFile\"; the bounds are maxFiles, maxFileBytes, maxTotalBytes (did you mean \"maxFiles\"?)"
       ],
       ["no bytes", { maxFileBytes: 0 }, "maxFileBytes must be a whole number from 1 to 268435456, not 0"],
+      ["a number", 5, "it must be a plain object, not 5; the bounds are maxFiles, maxFileBytes, maxTotalBytes"],
+      ["null", null, "it must be a plain object, not null; the bounds are maxFiles, maxFileBytes, maxTotalBytes"],
       ["half a file", { maxFiles: 0.5 }, "maxFiles must be a whole number from 0 to 1000, not 0.5"],
       ["no end", { maxTotalBytes: Infinity }, "maxTotalBytes must be a whole number from 1 to 268435456, not Infinity"]
     ] as const
