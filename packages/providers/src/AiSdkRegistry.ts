@@ -48,8 +48,8 @@ export type Target = string | readonly [string, ...ReadonlyArray<string>]
  *   provider: the AI Gateway, or what `AI_SDK_DEFAULT_PROVIDER` is set to.
  *   Needs the package `ai`. Default: `false`
  *
- * `settings`, `structuredAnswers` and `strictSchemas` are those of every AI SDK
- * model here. A client that was made before keeps its own.
+ * `settings`, `structuredAnswers`, `mediaTypes` and `strictSchemas` are those of
+ * every AI SDK model here. A client that was made before keeps its own.
  *
  * @category models
  * @since 0.1.0

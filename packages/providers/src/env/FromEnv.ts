@@ -22,7 +22,8 @@ export { PackageNotLoaded } from "./ClientPackage.ts"
  * **Details**
  *
  * - `variable`: the variable that names the model. Default: `MANDATE_MODEL`
- * - `settings`, `structuredAnswers`, `strictSchemas`: as for `AiSdk.make`
+ * - `settings`, `structuredAnswers`, `mediaTypes`, `strictSchemas`: as for
+ *   `AiSdk.make`
  *
  * @category models
  * @since 0.1.0
