@@ -5,10 +5,9 @@
  */
 import * as Effect from "effect/Effect"
 import * as Pending from "../loop/Pending.ts"
-import * as Transcript from "../loop/Transcript.ts"
+import * as OpenUsage from "../run/OpenUsage.ts"
 import * as RunFailure from "../run/RunFailure.ts"
 import * as StoredRun from "../run/StoredRun.ts"
-import * as ThreadVerbs from "../run/ThreadVerbs.ts"
 import type { RunRow } from "../service/RunRow.ts"
 import type * as Ids from "../values/Ids.ts"
 import type { RunError } from "../values/RunError.ts"
@@ -60,7 +59,7 @@ export const current = Effect.fnUntraced(function*<O>(
     const { messages: _, ...result } = yield* settledRun<O>(spec, row)
     return result
   }
-  const usage = yield* openUsage(spec, row)
+  const usage = yield* RunFailure.fromStore(row.threadId)(OpenUsage.byId(spec.runtime.store, row.runId))
   switch (row.state) {
     case "Running":
       return { ...place, status: { _tag: "Running" }, usage }
@@ -98,10 +97,6 @@ export const settledRun = Effect.fnUntraced(function*<O>(
     usage: yield* RunFailure.decoded(StoredRun.usage(row)),
     messages: yield* RunFailure.decoded(StoredRun.messages(row))
   }
-})
-
-const openUsage = Effect.fnUntraced(function*({ runtime }: BoundSpec, row: RunRow) {
-  return Transcript.usage(StoredRun.transcript(yield* ThreadVerbs.loadOpen(runtime, row), ""))
 })
 
 const answer = <O>(spec: BoundSpec, place: Place, json: unknown): Effect.Effect<O, RunError> =>

@@ -10,6 +10,7 @@ import type * as Result from "effect/Result"
 import type { AnyCodec, RetrySchedule } from "../definition/AgentSpec.ts"
 import type { FormArguments } from "../definition/ArgumentsForm.ts"
 import type { BreakpointCall } from "../definition/Breakpoint.ts"
+import type { CorruptRow } from "../service/CorruptRow.ts"
 import type { Mandate } from "../service/Mandate.ts"
 import type { ModelClient } from "../service/ModelClient.ts"
 import type { Fenced, StoreError } from "../service/RunStore.ts"
@@ -17,6 +18,7 @@ import type { CallKey } from "../values/Ids.ts"
 import type { Json } from "../values/Json.ts"
 import type { Message, ToolCallPart } from "../values/Message.ts"
 import type { ModelRequest, ModelSettings, ModelTool } from "../values/ModelRequest.ts"
+import type { RunUsage } from "../values/Usage.ts"
 import type { ActiveRun } from "./ActiveRun.ts"
 import type { Branch } from "./Branch.ts"
 import type { Journal } from "./Journal.ts"
@@ -53,6 +55,9 @@ export interface Drive {
   readonly streaming: boolean
   readonly now: () => number
   readonly activeMillis: () => number
+
+  /** What the run and its tree have used so far, as every other process reads it. */
+  readonly usage: Effect.Effect<RunUsage, StoreError | CorruptRow>
   readonly leaseRenewal: () => Effect.Effect<void, Fenced | StoreError> | undefined
 }
 

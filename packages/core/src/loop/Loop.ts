@@ -150,8 +150,8 @@ const calls = Effect.fnUntraced(function*(
     if (failed !== undefined) return yield* fail(self, failed.failure, run.spent, failed.cause)
     if (!branches.some((branch) => branch._tag === "Waiting")) return undefined
     // The children that wait are suspended by now, so their rows say on what.
-    const end = yield* Pending.list(runtime.store, run.runId).pipe(
-      Effect.flatMap((pending) => suspend(self, transcript, pending)),
+    const end = yield* Effect.all([Pending.list(runtime.store, run.runId), usageOf(self, transcript)]).pipe(
+      Effect.flatMap(([pending, usage]) => suspend(self, usage, pending)),
       Effect.catchTag("CorruptRow", (row) => fail(self, CorruptRow.failure(row), run.spent))
     )
     if (end !== undefined) return end
@@ -218,9 +218,13 @@ const fail = (
   )
 }
 
+// Nobody but the caller of a root hears what a suspended run has used, and only the store knows that of its children.
+const usageOf = (self: Drive, transcript: Transcript.Transcript): Drive["usage"] =>
+  self.run.parentRunId === undefined ? self.usage : Effect.succeed(Transcript.usage(transcript))
+
 const suspend = (
   self: Drive,
-  transcript: Transcript.Transcript,
+  usage: Usage.RunUsage,
   pending: ReadonlyArray<PendingInterrupt>
 ): Effect.Effect<DriveEnd | undefined, Fenced | StoreError> => {
   const at = self.now()
@@ -229,7 +233,7 @@ const suspend = (
       { usage: JSON.stringify(Usage.stored(self.run.spent)), activeMillis: self.activeMillis(), stoppedAt: at },
       [{ ...ActiveRun.origin(self.run), at, _tag: "RunSuspended", pending: pending.map(({ id }) => id) }]
     ),
-    (isSuspended) => isSuspended ? { _tag: "Suspended", usage: Transcript.usage(transcript), pending } : undefined
+    (isSuspended) => isSuspended ? { _tag: "Suspended", usage, pending } : undefined
   )
 }
 

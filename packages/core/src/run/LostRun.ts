@@ -5,14 +5,13 @@
  */
 import * as Effect from "effect/Effect"
 import * as Pending from "../loop/Pending.ts"
-import * as Transcript from "../loop/Transcript.ts"
 import type { Mandate } from "../service/Mandate.ts"
 import type { DriveEnd } from "../service/RunHost.ts"
 import type { RunError } from "../values/RunError.ts"
+import * as OpenUsage from "./OpenUsage.ts"
 import * as RunFailure from "./RunFailure.ts"
 import type { Started } from "./StartRun.ts"
 import * as StoredRun from "./StoredRun.ts"
-import * as ThreadVerbs from "./ThreadVerbs.ts"
 
 /**
  * How the run came out where it was driven after that, for whoever waited for
@@ -39,6 +38,6 @@ export const end = Effect.fnUntraced(function*(
   }
   if (row.state === "Settled") return yield* RunFailure.decoded(StoredRun.end(row))
   if (row.state === "Failed") return { _tag: "Failed", failure: yield* RunFailure.decoded(StoredRun.failure(row)) }
-  const usage = Transcript.usage(StoredRun.transcript(yield* ThreadVerbs.loadOpen(runtime, row), ""))
+  const usage = yield* read(OpenUsage.byId(runtime.store, runId))
   return { _tag: "Suspended", usage, pending: yield* read(Pending.list(runtime.store, runId)) }
 })

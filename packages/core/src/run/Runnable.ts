@@ -23,6 +23,7 @@ import * as Measure from "../values/Measure.ts"
 import type { Message } from "../values/Message.ts"
 import type { RunBinding } from "../values/RunBinding.ts"
 import type { RunLimits } from "../values/RunLimits.ts"
+import * as OpenUsage from "./OpenUsage.ts"
 
 /**
  * An agent with what a run of it starts with: its tools of the catalog, the
@@ -140,6 +141,7 @@ export const request = (
               certain = sent
             }))
           : undefined,
+      usage: OpenUsage.byId(runtime.store, run.runId),
       meter,
       isRecovery,
       streaming,

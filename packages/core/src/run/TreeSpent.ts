@@ -4,16 +4,14 @@
  * @since 0.1.0
  */
 import * as Effect from "effect/Effect"
-import * as Children from "../loop/Children.ts"
 import * as OpenRun from "../loop/OpenRun.ts"
-import * as Transcript from "../loop/Transcript.ts"
 import type { CorruptRow } from "../service/CorruptRow.ts"
 import type { LoadedRun } from "../service/RunRow.ts"
 import type { RunStore, StoreError } from "../service/RunStore.ts"
+import * as Measure from "../values/Measure.ts"
 import { toolCalls } from "../values/Message.ts"
-import { resultKey } from "../values/RunRecord.ts"
 import type * as Usage from "../values/Usage.ts"
-import * as StoredRun from "./StoredRun.ts"
+import * as OpenUsage from "./OpenUsage.ts"
 
 /**
  * What an open run and all runs below it have spent.
@@ -31,18 +29,8 @@ export const of: (
   loaded: LoadedRun
 ) => Effect.Effect<Usage.Usage, StoreError | CorruptRow> = Effect.fnUntraced(function*(store, loaded) {
   const open = yield* Effect.fromResult(OpenRun.decode(loaded))
-  const transcript = StoredRun.transcript(open, "")
-  for (const child of yield* Children.of(store, loaded.row.runId)) {
-    if (open.records.results.has(resultKey(child.callKey ?? ""))) continue
-    if (child.state === "Settled") {
-      Transcript.addChild(transcript, (yield* Effect.fromResult(StoredRun.usage(child))).tree)
-      continue
-    }
-    const below = yield* store.load(child.runId)
-    if (below !== undefined) Transcript.addChild(transcript, yield* of(store, below))
-  }
-  const { own, tree } = Transcript.usage(transcript)
-  return { ...tree, toolCalls: tree.toolCalls - own.toolCalls + started(open) }
+  const { own, tree } = yield* OpenUsage.ofOpen(store, open, (below) => of(store, below))
+  return { ...tree, toolCalls: Measure.add(tree.toolCalls - own.toolCalls, started(open)) }
 })
 
 const started = ({ records }: OpenRun.OpenRun): number => {

@@ -82,7 +82,9 @@ export type CurrentStatus<O> =
 
 /**
  * What a run of an agent gives back. `usage` counts the run's own and the
- * whole tree's tokens and calls.
+ * whole tree's tokens and calls: all of it once it is settled, and until then
+ * what it and each run below it have used so far. Every verb gives the same at
+ * the same moment.
  *
  * @category models
  * @since 0.1.0
