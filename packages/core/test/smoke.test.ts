@@ -1,9 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { AgentBuilder, Mandate, TypedAgent } from "@mandate/core"
-import { Script, ScriptedModel, Step } from "@mandate/testing"
+import { Script, Step } from "@mandate/testing"
 import { Effect, Schema } from "effect"
 import * as Tool from "effect/ai/Tool"
 import * as Toolkit from "effect/ai/Toolkit"
+import * as Models from "./support/Models.ts"
 
 const Lookup = Tool.make("lookup", {
   description: "Looks up",
@@ -28,7 +29,7 @@ describe("smoke", () => {
       assert.strictEqual(result.status._tag, "Completed")
     }).pipe(Effect.provide([
       Mandate.layerMemory,
-      ScriptedModel.layer({
+      Models.layer({
         parent: [
           Step.calls(Step.call("task_researcher", { topic: "tides" }), Step.call("task_researcher", { topic: "moon" })),
           Step.text("done")

@@ -1,14 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
 import { AgentBuilder, Answer, Mandate, PromiseRuntime, TypedAgent } from "@mandate/core"
-import { type Script, ScriptedModel, Step } from "@mandate/testing"
+import { type Script, Step } from "@mandate/testing"
 import { Effect, Layer } from "effect"
 import * as Tool from "effect/ai/Tool"
 import * as Toolkit from "effect/ai/Toolkit"
+import * as Models from "../support/Models.ts"
 
 const tools = Toolkit.make(Tool.make("pay", { needsApproval: true }))
 
 const runtimeOf = (scripts: Script.Scripts) =>
-  PromiseRuntime.make(Layer.merge(Mandate.layerMemory, ScriptedModel.layer(scripts)))
+  PromiseRuntime.make(Layer.merge(Mandate.layerMemory, Models.layer(scripts)))
 
 const thrownBy = (promise: Promise<unknown>): Promise<unknown> =>
   promise.then(() => assert.fail("it did not reject"), (error: unknown) => error)

@@ -15,6 +15,7 @@ import { FixedIds, Script, ScriptedModel, Step } from "@mandate/testing"
 import { Context, Effect, Layer, Schema } from "effect"
 import * as Tool from "effect/ai/Tool"
 import * as Toolkit from "effect/ai/Toolkit"
+import * as Models from "../support/Models.ts"
 
 const clerk = AgentBuilder.make("clerk")
 const researcher = TypedAgent.make("researcher", {
@@ -29,7 +30,7 @@ const runtimeOf = (script: Script.Script) =>
   PromiseRuntime.make(
     Layer.mergeAll(
       Mandate.layerMemory,
-      ScriptedModel.layer({ clerk: script }),
+      Models.layer({ clerk: script }),
       Layer.succeed(Place, { name: "here" })
     ).pipe(Layer.provide(FixedIds.layer))
   )
@@ -81,7 +82,7 @@ describe("PromiseRuntime", () => {
   it("binds a subagent and gives its typed outcome", async () => {
     await using runtime = PromiseRuntime.make(Layer.merge(
       Mandate.layerMemory,
-      ScriptedModel.layer({ researcher: [Step.report({ at: "1970-01-01T00:00:00.000Z" })] })
+      Models.layer({ researcher: [Step.report({ at: "1970-01-01T00:00:00.000Z" })] })
     ))
     const bound = await runtime.bind(researcher)
     const outcome = await bound.run({ topic: "tides" })
@@ -200,7 +201,7 @@ describe("PromiseRuntime rejections", () => {
   it("are what the layer failed with", async () => {
     const broken = Layer.effectDiscard(Effect.fail("no database"))
     await using runtime = PromiseRuntime.make(
-      Layer.mergeAll(Mandate.layerMemory, ScriptedModel.layer({}), broken)
+      Layer.mergeAll(Mandate.layerMemory, Models.layer({}), broken)
     )
 
     assert.strictEqual(await thrownBy(runtime.build(clerk)), "no database")
@@ -249,7 +250,7 @@ describe("PromiseRuntime.close", () => {
             Layer.provide(Layer.succeed(RunStore.RunStore, store)),
             Layer.provide(Mandate.layerConfig({ cancelGrace: 0, closeGrace: 0 }))
           ),
-          ScriptedModel.layerOf(model)
+          Models.layerOf(model)
         ))
     })
 

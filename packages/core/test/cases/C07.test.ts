@@ -5,6 +5,7 @@ import { Effect, Fiber, Layer, Schema } from "effect"
 import * as Tool from "effect/ai/Tool"
 import * as Toolkit from "effect/ai/Toolkit"
 import { TestClock } from "effect/testing"
+import * as Models from "../support/Models.ts"
 import * as Results from "../support/Results.ts"
 import * as Runtime from "../support/Runtime.ts"
 
@@ -20,7 +21,7 @@ const asked = Step.calls(Step.textTask("helper", "a"), Step.textTask("helper", "
 const layers = (b: Script.Steps) =>
   Layer.mergeAll(
     Runtime.layer,
-    ScriptedModel.layer({
+    Models.layer({
       desk: Script.program((_, { step }) => step === 0 ? asked : Step.text("all in")),
       helper: Script.byInput((input) =>
         ({

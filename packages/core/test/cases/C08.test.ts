@@ -4,6 +4,7 @@ import { Script, ScriptedModel, Step } from "@mandate/testing"
 import { Effect, Layer, Schedule, Schema, Stream } from "effect"
 import * as Tool from "effect/ai/Tool"
 import * as Toolkit from "effect/ai/Toolkit"
+import * as Models from "../support/Models.ts"
 import * as Results from "../support/Results.ts"
 
 const Look = Tool.make("look", { success: Schema.String })
@@ -69,7 +70,7 @@ const faults: ReadonlyArray<Fault> = [
 const layers = (steps: Script.Steps) =>
   Layer.mergeAll(
     Mandate.layerMemory,
-    ScriptedModel.layer({
+    Models.layer({
       lead: Script.program((_, { step }) => step === 0 ? Step.textTask("scout", "Look") : Step.text("Without it.")),
       scout: steps
     })

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { AgentBuilder, Mandate, type Message, TypedAgent } from "@mandate/core"
 import { Script, ScriptedModel, Step } from "@mandate/testing"
 import { Effect, Layer, Schema } from "effect"
+import * as Models from "../support/Models.ts"
 import * as Results from "../support/Results.ts"
 import { ways } from "../support/Ways.ts"
 
@@ -26,7 +27,7 @@ const refusals: ReadonlyArray<readonly [what: string, step: Step.Step]> = [
   ["a whole report", Step.parts([Step.report({ count: 3 })], "content-filter")]
 ]
 
-const layers = (scripts: Script.Scripts) => Layer.mergeAll(Mandate.layerMemory, ScriptedModel.layer(scripts))
+const layers = (scripts: Script.Scripts) => Layer.mergeAll(Mandate.layerMemory, Models.layer(scripts))
 
 describe("C09 Only the stop reason tells a refusal", () => {
   for (const [way, run] of ways) {

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { AgentBuilder, Mandate, type Message, TypedAgent } from "@mandate/core"
 import { Script, ScriptedModel, Step } from "@mandate/testing"
 import { Effect, Layer, Schema } from "effect"
+import * as Models from "../support/Models.ts"
 import * as Results from "../support/Results.ts"
 import { ways } from "../support/Ways.ts"
 
@@ -51,7 +52,7 @@ const refused: ReadonlyArray<readonly [what: string, text: string]> = [
 
 const thinking: Message.AssistantPart = { type: "reasoning", text: thought }
 
-const layers = (scripts: Script.Scripts) => Layer.mergeAll(Mandate.layerMemory, ScriptedModel.layer(scripts))
+const layers = (scripts: Script.Scripts) => Layer.mergeAll(Mandate.layerMemory, Models.layer(scripts))
 
 const delegated = (steps: Script.Steps) =>
   layers({ lead: [Step.taskOf(census, { city: "Turin" }), Step.text("done")], census: steps })

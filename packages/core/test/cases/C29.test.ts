@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { AgentBuilder, DelegationConfig, Mandate, type ModelRequest, TypedAgent } from "@mandate/core"
 import { type Script, ScriptedModel, Step } from "@mandate/testing"
 import { Effect, Schema } from "effect"
+import * as Models from "../support/Models.ts"
 
 const { MinReportBytes } = DelegationConfig
 const task = { description: "Write" }
@@ -37,7 +38,7 @@ const delegated = (
   }).pipe(
     Effect.provide([
       Mandate.layerMemory,
-      ScriptedModel.layer({ parent: [call, Step.text("done")], [child.id]: script })
+      Models.layer({ parent: [call, Step.text("done")], [child.id]: script })
     ])
   )
 
@@ -130,7 +131,7 @@ describe("C29 report bounds", () => {
 
       assert.strictEqual(outcome._tag === "Reported" ? outcome.report.length : 0, 100_000)
     }).pipe(
-      Effect.provide([Mandate.layerMemory, ScriptedModel.layer({ scribe: [Step.text("漢".repeat(100_000))] })])
+      Effect.provide([Mandate.layerMemory, Models.layer({ scribe: [Step.text("漢".repeat(100_000))] })])
     ))
 })
 
@@ -213,7 +214,7 @@ describe("C29 errors", () => {
     }).pipe(
       Effect.provide([
         Mandate.layerMemory,
-        ScriptedModel.layer({ parent: [Step.textTask("nobody", "Write"), Step.text("done")] })
+        Models.layer({ parent: [Step.textTask("nobody", "Write"), Step.text("done")] })
       ])
     ))
 })
@@ -221,7 +222,7 @@ describe("C29 errors", () => {
 describe("C29 the least bound", () => {
   const building = (maxReportBytes: number) =>
     AgentBuilder.make("parent").withSubagents([scribe], { maxReportBytes }).build().pipe(
-      Effect.provide([Mandate.layerMemory, ScriptedModel.layer({})])
+      Effect.provide([Mandate.layerMemory, Models.layer({})])
     )
 
   it.effect("C29 MinReportBytes builds", () => Effect.asVoid(building(MinReportBytes)))

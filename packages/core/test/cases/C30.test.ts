@@ -4,6 +4,7 @@ import { Script, ScriptedModel, Step } from "@mandate/testing"
 import { Effect, Schema } from "effect"
 import * as Tool from "effect/ai/Tool"
 import * as Toolkit from "effect/ai/Toolkit"
+import * as Models from "../support/Models.ts"
 
 const Measure = Schema.Struct({
   at: Schema.Date,
@@ -52,7 +53,7 @@ describe("C30 values that are not JSON", () => {
       for (const { request } of yield* model.requests) assertPureJson(request.messages)
     }).pipe(Effect.provide([
       Mandate.layerMemory,
-      ScriptedModel.layer({
+      Models.layer({
         lab: [Step.taskOf(scale, measure), Step.text("done")],
         scale: [reading, Step.reportOf(scale, measure)]
       })
@@ -79,7 +80,7 @@ describe("C30 values that are not JSON", () => {
       }])
     }).pipe(Effect.provide([
       Mandate.layerMemory,
-      ScriptedModel.layer({ scale: [reading, Step.reportOf(scale, measure)] })
+      Models.layer({ scale: [reading, Step.reportOf(scale, measure)] })
     ])))
 
   it.effect("C30 an agent's typed answer comes back typed", () =>
@@ -89,7 +90,7 @@ describe("C30 values that are not JSON", () => {
 
       assert.deepStrictEqual(result.status, { _tag: "Completed", answer: measure })
       assert.deepStrictEqual((yield* agent.status("t")).status, result.status)
-    }).pipe(Effect.provide([Mandate.layerMemory, ScriptedModel.layer({ lab: [Step.report(encoded)] })])))
+    }).pipe(Effect.provide([Mandate.layerMemory, Models.layer({ lab: [Step.report(encoded)] })])))
 
   it.effect("C30 numbers that JSON has no form for cross as the schema encodes them", () =>
     Effect.gen(function*() {
@@ -104,7 +105,7 @@ describe("C30 values that are not JSON", () => {
       ])
     }).pipe(Effect.provide([
       Mandate.layerMemory,
-      ScriptedModel.layer({
+      Models.layer({
         lab: [Step.calls(Step.taskOf(scale, measure), Step.taskOf(scale, measure)), Step.text("done")],
         scale: Script.runs(
           [Step.reportOf(scale, { ...measure, score: Number.NaN })],
@@ -123,7 +124,7 @@ describe("C30 values that are not JSON", () => {
       assert.deepStrictEqual(status, { _tag: "Completed", answer: first! })
     }).pipe(Effect.provide([
       Mandate.layerMemory,
-      ScriptedModel.layer({
+      Models.layer({
         scale: [Step.rawCall("submit_report", JSON.stringify(encoded).replace("0.5", "-0"))]
       })
     ])))
@@ -198,7 +199,7 @@ describe("C30 values that cannot be encoded", () => {
         assertPureJson(second!.request.messages)
       }).pipe(Effect.provide([
         Mandate.layerMemory,
-        ScriptedModel.layer({ odd: [Step.call("odd_tool"), Step.report("done")] })
+        Models.layer({ odd: [Step.call("odd_tool"), Step.report("done")] })
       ])))
 
     it.effect(`C30 an input with ${name} is refused before anything starts, and names its field`, () =>
@@ -212,7 +213,7 @@ describe("C30 values that cannot be encoded", () => {
         assert.strictEqual((yield* Effect.flip(bound.status("t"))).reason._tag, "UnknownThread")
         const model = yield* ScriptedModel.ScriptedModel
         assert.strictEqual(yield* model.calls, 0)
-      }).pipe(Effect.provide([Mandate.layerMemory, ScriptedModel.layer({})])))
+      }).pipe(Effect.provide([Mandate.layerMemory, Models.layer({})])))
   }
 
   it.effect("C30 a declared failure that cannot be encoded is the call's failure", () =>
@@ -229,7 +230,7 @@ describe("C30 values that cannot be encoded", () => {
       assert.deepStrictEqual(toolResults(second!.request).map(({ isError }) => isError), [true])
     }).pipe(Effect.provide([
       Mandate.layerMemory,
-      ScriptedModel.layer({ clerk: [Step.call("late"), Step.text("done")] })
+      Models.layer({ clerk: [Step.call("late"), Step.text("done")] })
     ])))
 
   it.effect("C30 a report that decodes to no value of its schema is asked for again, naming the field", () =>
@@ -248,7 +249,7 @@ describe("C30 values that cannot be encoded", () => {
       assert.include(JSON.stringify(refusal!.output), "at: ")
     }).pipe(Effect.provide([
       Mandate.layerMemory,
-      ScriptedModel.layer({
+      Models.layer({
         scale: [Step.report({ ...encoded, at: "not a date" }), Step.report({ ...encoded, size: "many" })]
       })
     ])))
@@ -267,7 +268,7 @@ describe("C30 values that cannot be encoded", () => {
       assert.deepStrictEqual(toolResults(second!.request).map(({ isError }) => isError), [true, true])
     }).pipe(Effect.provide([
       Mandate.layerMemory,
-      ScriptedModel.layer({
+      Models.layer({
         odd: [
           Step.calls(Step.rawCall("deep", nested("data")), Step.rawCall("task_child", nested("value"))),
           Step.rawCall("submit_report", nested("value")),

@@ -13,6 +13,7 @@ import { Effect, Fiber, Layer, Schedule, Schema } from "effect"
 import * as Tool from "effect/ai/Tool"
 import * as Toolkit from "effect/ai/Toolkit"
 import { TestClock } from "effect/testing"
+import * as Models from "../support/Models.ts"
 
 type Mutable<A> = { -readonly [K in keyof A]: A[K] }
 
@@ -30,7 +31,7 @@ const requestsOf = (builder: AgentBuilder.AgentBuilder<string>) =>
     return (yield* model.requests).map(({ request }) => request)
   }).pipe(Effect.provide(runtime({ editor: [Step.call("look", { at: "sea" }), Step.text("done")] })))
 
-const runtime = (scripts: Script.Scripts) => Layer.merge(Mandate.layerMemory, ScriptedModel.layer(scripts))
+const runtime = (scripts: Script.Scripts) => Layer.merge(Mandate.layerMemory, Models.layer(scripts))
 
 describe("C33 Definitions never change", () => {
   it.effect("C33 toolkits, handlers, lists and options that their owner changes change no definition", () =>

@@ -5,6 +5,7 @@ import { Cause, Effect, Exit, Fiber, Layer, Scheduler, Schema, Scope } from "eff
 import * as Tool from "effect/ai/Tool"
 import * as Toolkit from "effect/ai/Toolkit"
 import { TestClock } from "effect/testing"
+import * as Models from "../support/Models.ts"
 
 const Look = Tool.make("look", { parameters: Schema.Struct({ at: Schema.String }), success: Schema.String })
 
@@ -102,7 +103,7 @@ describe("C34 Scripts of runs side by side", () => {
               return yield* (yield* ScriptedModel.ScriptedModel).requests
             }).pipe(Effect.provide([
               Mandate.layerMemory,
-              ScriptedModel.layer({
+              Models.layer({
                 parent: [
                   later(Step.calls(Step.task("scout", { topic: "sea" }), Step.task("clerk", { topic: "land" }))),
                   later(Step.text("done"))
@@ -145,7 +146,7 @@ describe("C34 Scripts of runs side by side", () => {
               return yield* (yield* ScriptedModel.ScriptedModel).requests
             }).pipe(Effect.provide([
               Mandate.layerMemory,
-              ScriptedModel.layer({
+              Models.layer({
                 parent: [Step.calls(...topics.map((topic) => Step.task("scout", { topic }))), Step.text("done")],
                 scout: Script.byInput((input) => {
                   const topic = topics.find((topic) => input.includes(topic))
@@ -180,7 +181,7 @@ describe("C34 Scripts of runs side by side", () => {
               return yield* (yield* ScriptedModel.ScriptedModel).requests
             }).pipe(Effect.provide([
               Mandate.layerMemory,
-              ScriptedModel.layer({
+              Models.layer({
                 parent: [
                   Step.calls(...["sea", "land", "sky"].map((topic) => Step.task("scout", { topic }))),
                   Step.text("done")
@@ -209,7 +210,7 @@ describe("C34 Scripts of runs side by side", () => {
 const mismatchOf = (scripts: Script.Scripts) =>
   Effect.gen(function*() {
     const scope = yield* Scope.make()
-    const context = yield* Layer.buildWithScope(Layer.merge(Mandate.layerMemory, ScriptedModel.layer(scripts)), scope)
+    const context = yield* Layer.buildWithScope(Layer.merge(Mandate.layerMemory, Models.layer(scripts)), scope)
     const random = randomOf(0)
     yield* Effect.gen(function*() {
       const parent = yield* AgentBuilder.make("parent")

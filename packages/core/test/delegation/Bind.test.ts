@@ -11,8 +11,9 @@ import { ScriptedModel } from "@mandate/testing"
 import { Effect, Layer, Schema } from "effect"
 import * as Tool from "effect/ai/Tool"
 import * as Toolkit from "effect/ai/Toolkit"
+import * as Models from "../support/Models.ts"
 
-const runtime = Layer.merge(Mandate.layerMemory, ScriptedModel.layer({}))
+const runtime = Layer.merge(Mandate.layerMemory, Models.layer({}))
 
 const problemsOf = (
   bind: Effect.Effect<unknown, AgentDefinitionError.AgentDefinitionError, Mandate.Mandate | ModelRegistry.ModelRegistry>

@@ -4,6 +4,7 @@ import { ScriptedModel, Step } from "@mandate/testing"
 import { Clock, Context, Effect, Layer, Logger, Option, Random, References, Schema, Tracer } from "effect"
 import * as Tool from "effect/ai/Tool"
 import * as Toolkit from "effect/ai/Toolkit"
+import * as Models from "../support/Models.ts"
 
 class Place extends Context.Service<Place, { readonly name: string }>()("test/Place") {}
 const Mood = Context.Reference<string>("test/Mood", { defaultValue: () => "default" })
@@ -20,7 +21,7 @@ const toolResults = (request: ModelRequest.ModelRequest) =>
 
 const searching = [Step.call("search"), Step.text("done")]
 const delegating = [Step.textTask("child", "Search"), Step.text("done")]
-const runtime = Layer.merge(Mandate.layerMemory, ScriptedModel.layer({ parent: delegating, child: searching }))
+const runtime = Layer.merge(Mandate.layerMemory, Models.layer({ parent: delegating, child: searching }))
 
 // What the child's tool gave.
 const seenByChild = Effect.gen(function*() {
@@ -49,7 +50,7 @@ describe("binding handlers", () => {
         message: "the handlers of \"search\" could not be built; see the log"
       }])
       assert.include(logged.join(), "s3cr3t")
-    }).pipe(Effect.provide([Mandate.layerMemory, ScriptedModel.layer({})])))
+    }).pipe(Effect.provide([Mandate.layerMemory, Models.layer({})])))
 
   it.effect("reports a tool without a handler, given plainly or by an effect", () =>
     Effect.gen(function*() {
@@ -63,7 +64,7 @@ describe("binding handlers", () => {
           message: "the tool \"search\" has no handler"
         }])
       }
-    }).pipe(Effect.provide([Mandate.layerMemory, ScriptedModel.layer({})])))
+    }).pipe(Effect.provide([Mandate.layerMemory, Models.layer({})])))
 
   it.effect("keeps the handlers of two agents apart that have a tool of one name", () =>
     Effect.gen(function*() {
@@ -81,7 +82,7 @@ describe("binding handlers", () => {
       assert.deepStrictEqual(yield* seenByChild, [[false, "the child's"]])
     }).pipe(Effect.provide([
       Mandate.layerMemory,
-      ScriptedModel.layer({
+      Models.layer({
         parent: [Step.calls(Step.call("search"), Step.textTask("child", "Search")), Step.text("done")],
         child: searching
       })

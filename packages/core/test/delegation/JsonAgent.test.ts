@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Mandate, TypedAgent } from "@mandate/core"
 import { Script, ScriptedModel, Step } from "@mandate/testing"
 import { Effect, Schema, Stream } from "effect"
+import * as Models from "../support/Models.ts"
 
 const researcher = TypedAgent.make("researcher", {
   description: "Researches",
@@ -25,7 +26,7 @@ describe("BoundAgent.json", () => {
       assert.include(JSON.stringify(first!.request.messages), at)
     }).pipe(Effect.provide([
       Mandate.layerMemory,
-      ScriptedModel.layer({ researcher: [Step.report({ at })] })
+      Models.layer({ researcher: [Step.report({ at })] })
     ])))
 
   it.effect("streams and starts with the same outcome", () =>
@@ -45,7 +46,7 @@ describe("BoundAgent.json", () => {
       assert.isTrue(outcome._tag === "Reported" && outcome.report === "3")
     }).pipe(Effect.provide([
       Mandate.layerMemory,
-      ScriptedModel.layer({ counter: Script.each([Step.report("3")]) })
+      Models.layer({ counter: Script.each([Step.report("3")]) })
     ])))
 
   it.effect("refuses an input that does not decode, and starts nothing", () =>
@@ -55,7 +56,7 @@ describe("BoundAgent.json", () => {
 
       assert.strictEqual(reason._tag, "InvalidInput")
       assert.strictEqual(yield* Effect.map(ScriptedModel.ScriptedModel, (model) => model.calls).pipe(Effect.flatten), 0)
-    }).pipe(Effect.provide([Mandate.layerMemory, ScriptedModel.layer({})])))
+    }).pipe(Effect.provide([Mandate.layerMemory, Models.layer({})])))
 
   it.effect("gives a failure as it is", () =>
     Effect.gen(function*() {
@@ -65,6 +66,6 @@ describe("BoundAgent.json", () => {
       assert.strictEqual(outcome._tag === "NotReported" ? outcome.failure._tag : outcome._tag, "InvalidReport")
     }).pipe(Effect.provide([
       Mandate.layerMemory,
-      ScriptedModel.layer({ researcher: [Step.report({ at: 3 })] })
+      Models.layer({ researcher: [Step.report({ at: 3 })] })
     ])))
 })

@@ -4,6 +4,7 @@ import { Script, ScriptedModel, Step } from "@mandate/testing"
 import { Context, Effect, Layer, Logger, Schema, SchemaGetter, Stream } from "effect"
 import * as Tool from "effect/ai/Tool"
 import * as Toolkit from "effect/ai/Toolkit"
+import * as Models from "../support/Models.ts"
 
 class Place extends Context.Service<Place, { readonly name: string }>()("test/Place") {}
 
@@ -11,9 +12,9 @@ const clerk = AgentBuilder.make("clerk")
 const scripted = (...calls: ReadonlyArray<Step.Call>) =>
   Layer.merge(
     Mandate.layerMemory,
-    ScriptedModel.layer({ clerk: [Step.calls(...calls), Step.text("done")] })
+    Models.layer({ clerk: [Step.calls(...calls), Step.text("done")] })
   )
-const unscripted = Layer.merge(Mandate.layerMemory, ScriptedModel.layer({}))
+const unscripted = Layer.merge(Mandate.layerMemory, Models.layer({}))
 
 const Search = Tool.make("search", {
   description: "Searches",
@@ -90,7 +91,7 @@ describe("withToolkit", () => {
       assert.deepStrictEqual(yield* results, [[false, "found tides"]])
     }).pipe(Effect.provide([
       Mandate.layerMemory,
-      ScriptedModel.layer({ scribe: [Step.call("search", { query: "tides" }), Step.text("done")] })
+      Models.layer({ scribe: [Step.call("search", { query: "tides" }), Step.text("done")] })
     ])))
 
   it.effect("refuses arguments that do not decode before they reach the toolkit", () =>
@@ -181,7 +182,7 @@ describe("withToolkit", () => {
 
       assert.strictEqual(error._tag === "RunError" ? error.reason._tag : error._tag, "ToolFatal")
       assert.isTrue(finalised)
-    }).pipe(Effect.provide([Mandate.layerMemory, ScriptedModel.layer({ clerk: [Step.call("stop", {})] })])))
+    }).pipe(Effect.provide([Mandate.layerMemory, Models.layer({ clerk: [Step.call("stop", {})] })])))
 
   it.effect("waits for approval of a tool, and for what its handler asks", () =>
     Effect.gen(function*() {
@@ -242,7 +243,7 @@ describe("withToolkit and dynamic tools", () => {
         const model = yield* ScriptedModel.make({
           clerk: [Step.call("weather", { city: "Bergen", nested: [{ a: null }] }), Step.text("done")]
         })
-        yield* run(agent).pipe(Effect.provide([Mandate.layerMemory, ScriptedModel.layerOf(model)]))
+        yield* run(agent).pipe(Effect.provide([Mandate.layerMemory, Models.layerOf(model)]))
 
         assert.deepStrictEqual(seen, [{ city: "Bergen", nested: [{ a: null }] }])
         const [first] = yield* model.requests
@@ -376,7 +377,7 @@ describe("withToolkit at bind", () => {
       assert.deepInclude(yield* results, [false, "the clerk's"])
     }).pipe(Effect.provide([
       Mandate.layerMemory,
-      ScriptedModel.layer({
+      Models.layer({
         clerk: [
           Step.calls(Step.call("search", { query: "x" }), Step.textTask("child", "Search")),
           Step.text("done")

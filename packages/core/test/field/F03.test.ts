@@ -5,6 +5,7 @@ import { Effect, Layer, Schema } from "effect"
 import * as Tool from "effect/ai/Tool"
 import * as Toolkit from "effect/ai/Toolkit"
 import * as RequestForm from "../../src/loop/RequestForm.ts"
+import * as Models from "../support/Models.ts"
 
 type InputSchema = ModelRequest.ModelTool["inputSchema"]
 
@@ -97,5 +98,5 @@ describe("F03 The schema of a tool's parameters", () => {
           true
         ]
       )
-    }).pipe(Effect.provide(Layer.merge(Mandate.layerMemory, ScriptedModel.layer({ clerk: [Step.text("done")] })))))
+    }).pipe(Effect.provide(Layer.merge(Mandate.layerMemory, Models.layer({ clerk: [Step.text("done")] })))))
 })

@@ -11,6 +11,7 @@ import {
 import { Script, ScriptedModel, Step, TestRuntime } from "@mandate/testing"
 import { Effect, Layer, Schema, Stream } from "effect"
 import { backings } from "../support/Backings.ts"
+import * as Models from "../support/Models.ts"
 import * as Postures from "../support/Postures.ts"
 import * as Results from "../support/Results.ts"
 import * as Waiting from "../support/Waiting.ts"
@@ -95,7 +96,7 @@ describe("F09 A blank input", () => {
 
   it("F09 is refused by the promise runtime", async () => {
     const store = MemoryRunStore.make()
-    const runtime = PromiseRuntime.make(Layer.merge(TestRuntime.layerStore(store, "one"), ScriptedModel.layer({})))
+    const runtime = PromiseRuntime.make(Layer.merge(TestRuntime.layerStore(store, "one"), Models.layer({})))
     const agent = await runtime.build(clerk)
     const error = await agent.run("  \n", { threadId: "t" }).then(() => undefined, (error) => error)
 

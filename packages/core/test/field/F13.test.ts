@@ -4,6 +4,7 @@ import { type Script, ScriptedModel, Step } from "@mandate/testing"
 import { Clock, Duration, Effect, Fiber, Layer, Schedule } from "effect"
 import { TestClock } from "effect/testing"
 import { backings } from "../support/Backings.ts"
+import * as Models from "../support/Models.ts"
 import * as Runtime from "../support/Runtime.ts"
 import * as Waiting from "../support/Waiting.ts"
 
@@ -26,7 +27,7 @@ const ask = (agent: AgentBuilder.AgentBuilder<string>, steps: Script.Steps, with
     const { calls } = yield* ScriptedModel.ScriptedModel
     return { passed, result, calls: yield* calls, status: yield* built.status("t"), built }
   }).pipe(
-    Effect.provide(Layer.merge(Runtime.layer, ScriptedModel.layer({ clerk: steps })))
+    Effect.provide(Layer.merge(Runtime.layer, Models.layer({ clerk: steps })))
   )
 
 const shown: ReadonlyArray<readonly [Duration.Input, string]> = [
@@ -101,7 +102,7 @@ describe("F13: a provider that asks to wait", () => {
       assert.strictEqual(yield* Effect.flatMap(ScriptedModel.ScriptedModel, ({ calls }) => calls), 2)
     }).pipe(Effect.provide(Layer.merge(
       Runtime.layer,
-      ScriptedModel.layer({ clerk: [Step.fail("network"), Step.fail("overloaded", { retryAfter: 90_000 })] })
+      Models.layer({ clerk: [Step.fail("network"), Step.fail("overloaded", { retryAfter: 90_000 })] })
     ))))
 
   it.effect("F13: a child's long wait reaches its parent at once, which goes on", () =>
@@ -112,7 +113,7 @@ describe("F13: a provider that asks to wait", () => {
       assert.deepInclude(status, { _tag: "Completed", answer: "without" })
     }).pipe(Effect.provide(Layer.merge(
       Runtime.layer,
-      ScriptedModel.layer({
+      Models.layer({
         lead: [Step.taskOf(scribe, { description: "Two lines" }), Step.text("without")],
         scribe: [Step.fail("rate-limited", { retryAfter: "1 day" })]
       })
@@ -125,7 +126,7 @@ describe("F13: a provider that asks to wait", () => {
 
         assert.deepStrictEqual(error.problems.map(({ kind }) => kind), ["InvalidSetting"])
         assert.include(error.message, "maxRetryAfter must be a duration of zero or more")
-      }).pipe(Effect.provide(Layer.merge(Runtime.layer, ScriptedModel.layer({ clerk: [] })))))
+      }).pipe(Effect.provide(Layer.merge(Runtime.layer, Models.layer({ clerk: [] })))))
   }
 
   for (const backing of backings) {

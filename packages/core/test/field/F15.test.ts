@@ -5,6 +5,7 @@ import { Arbitrary, Effect, Schema } from "effect"
 import * as Tool from "effect/ai/Tool"
 import * as Toolkit from "effect/ai/Toolkit"
 import * as ExactNumbers from "../../src/values/ExactNumbers.ts"
+import * as Models from "../support/Models.ts"
 import * as Results from "../support/Results.ts"
 
 const inexact = "an integer beyond 2^53 cannot be read exactly; write it as text"
@@ -66,7 +67,7 @@ const tried = Effect.fnUntraced(function*(json: string) {
     return { seen, results, status, text: text.status }
   }).pipe(Effect.provide([
     Mandate.layerMemory,
-    ScriptedModel.layer({
+    Models.layer({
       worker: [
         Step.calls(Step.rawCall("look", json), Step.rawCall("raw", json), Step.rawCall("task_child", json)),
         Step.text("done")
@@ -123,7 +124,7 @@ describe("F15 a number that JSON parsers change", () => {
       assert.include(given.message, `id: ${inexact}`)
     }).pipe(Effect.provide([
       Mandate.layerMemory,
-      ScriptedModel.layer({ a: [Step.call("pay", { id: 1 })] })
+      Models.layer({ a: [Step.call("pay", { id: 1 })] })
     ])))
 
   it.prop(

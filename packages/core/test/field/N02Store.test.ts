@@ -6,6 +6,7 @@ import { Effect, Layer, Logger, References, Result } from "effect"
 import { readFileSync, writeFileSync } from "node:fs"
 import { DatabaseSync } from "node:sqlite"
 import { backings } from "../support/Backings.ts"
+import * as Models from "../support/Models.ts"
 import * as SqliteFiles from "../support/SqliteFiles.ts"
 import { append, by, event, newRun, open, settlement } from "../support/StoreRows.ts"
 import * as Trees from "../support/Trees.ts"
@@ -190,7 +191,7 @@ describe("N02 a verb whose SQLite store fails", () => {
           failure.provoke(setting)
           return yield* Effect.flip(agent.run(big, { threadId: "v" }))
         }).pipe(
-          Effect.provide(Layer.merge(runtime, ScriptedModel.layerOf(model))),
+          Effect.provide(Layer.merge(runtime, Models.layerOf(model))),
           Effect.provide(Logger.layer([logger])),
           Effect.provideService(References.MinimumLogLevel, "Debug")
         )
@@ -233,7 +234,7 @@ describe.each(backings)("N02 a run that fails since its store did, in $name", ({
           return yield* Effect.result(agent.run("Go", { threadId }))
         }).pipe(Effect.provide(Layer.merge(
           Mandate.layer.pipe(Layer.provide(Layer.succeed(RunStore.RunStore, store))),
-          ScriptedModel.layerOf(model)
+          Models.layerOf(model)
         )))
 
         const keptCode = kept === undefined ? {} : { code: kept }

@@ -4,6 +4,7 @@ import { ScriptedModel, Step } from "@mandate/testing"
 import { Effect, Schema } from "effect"
 import * as Tool from "effect/ai/Tool"
 import * as Toolkit from "effect/ai/Toolkit"
+import * as Models from "../support/Models.ts"
 import * as Results from "../support/Results.ts"
 
 const Opaque = Schema.instanceOf(Map)
@@ -104,7 +105,7 @@ describe("N06 schemas without a JSON form", () => {
           assert.strictEqual(problems[0]![0], "UnsupportedSchema")
           assert.include(problems[0]![1], `the schema of the ${place} has no JSON form at ${path}: `)
         }
-      }).pipe(Effect.provide([Mandate.layerMemory, ScriptedModel.layer({})])))
+      }).pipe(Effect.provide([Mandate.layerMemory, Models.layer({})])))
   }
 
   for (const [what, schema] of supported) {
@@ -112,7 +113,7 @@ describe("N06 schemas without a JSON form", () => {
       Effect.gen(function*() {
         yield* AgentBuilder.make("a").withOutput(schema).build()
         yield* tools(Tool.make("look", { parameters: schema, success: schema })).build()
-      }).pipe(Effect.provide([Mandate.layerMemory, ScriptedModel.layer({})])))
+      }).pipe(Effect.provide([Mandate.layerMemory, Models.layer({})])))
   }
 
   it.effect("N06 a question whose answer has none is not asked, and nothing is done whose value has none", () =>
@@ -132,6 +133,6 @@ describe("N06 schemas without a JSON form", () => {
       assert.strictEqual(done, 0)
     }).pipe(Effect.provide([
       Mandate.layerMemory,
-      ScriptedModel.layer({ a: [Step.calls(Step.call("ask"), Step.call("once")), Step.text("done")] })
+      Models.layer({ a: [Step.calls(Step.call("ask"), Step.call("once")), Step.text("done")] })
     ])))
 })

@@ -5,6 +5,7 @@ import { Effect, Layer, Logger, Result, Schedule, Schema } from "effect"
 import * as Tool from "effect/ai/Tool"
 import * as Toolkit from "effect/ai/Toolkit"
 import { backings } from "../support/Backings.ts"
+import * as Models from "../support/Models.ts"
 import * as Waiting from "../support/Waiting.ts"
 
 const clerk = AgentBuilder.make("clerk")
@@ -27,7 +28,7 @@ const scripts: ReadonlyArray<readonly [string, AgentBuilder.AgentBuilder<string>
 
 /** Closing the runtime reports the mismatch once more, which is not what is tested here. */
 const runtimeOf = (scripted: Script.Scripts) =>
-  PromiseRuntime.make(Layer.mergeAll(Mandate.layerMemory, ScriptedModel.layer(scripted), Logger.layer([])))
+  PromiseRuntime.make(Layer.mergeAll(Mandate.layerMemory, Models.layer(scripted), Logger.layer([])))
 
 const rejection = async (agent: AgentBuilder.AgentBuilder<string>, scripted: Script.Scripts, way: "run" | "stream") => {
   const runtime = runtimeOf(scripted)

@@ -3,15 +3,16 @@ import * as Core from "@mandate/core"
 import { AgentBuilder, ErrorClass, Mandate, ModelError, PromiseRuntime, RunError, TypedAgent } from "@mandate/core"
 import * as Postures from "@mandate/core/postures"
 import * as Sqlite from "@mandate/core/sqlite"
-import { ScriptedModel, Step } from "@mandate/testing"
+import { Step } from "@mandate/testing"
 import * as Testing from "@mandate/testing"
 import { Cause, Effect, Layer, Logger, Schema } from "effect"
 import { inspect } from "node:util"
+import * as Models from "../support/Models.ts"
 
 const scripted = (...steps: ReadonlyArray<Step.Step>) =>
   PromiseRuntime.make(Layer.mergeAll(
     Mandate.layerMemory,
-    ScriptedModel.layer({ clerk: Testing.Script.optional(steps) }),
+    Models.layer({ clerk: Testing.Script.optional(steps) }),
     Logger.layer([])
   ))
 

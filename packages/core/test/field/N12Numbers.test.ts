@@ -5,6 +5,7 @@ import { Effect, Schema } from "effect"
 import * as Tool from "effect/ai/Tool"
 import * as Toolkit from "effect/ai/Toolkit"
 import { backings } from "../support/Backings.ts"
+import * as Models from "../support/Models.ts"
 import * as Results from "../support/Results.ts"
 import * as Waiting from "../support/Waiting.ts"
 
@@ -56,7 +57,7 @@ describe("N12 a text for a number", () => {
         assert.deepStrictEqual(reports.map(({ status }) => status._tag), texts.map(() => "InvalidReport"))
       }).pipe(Effect.provide([
         Mandate.layerMemory,
-        ScriptedModel.layer({
+        Models.layer({
           worker: [
             Step.calls(
               ...texts.flatMap((text) => [Step.call("look", json(text)), Step.call("task_child", json(text))])
@@ -80,7 +81,7 @@ describe("N12 a text for a number", () => {
       assert.deepStrictEqual(seen, ["NaN"])
     }).pipe(Effect.provide([
       Mandate.layerMemory,
-      ScriptedModel.layer({ a: [Step.call("look", { a: "NaN" }), Step.text("done")] })
+      Models.layer({ a: [Step.call("look", { a: "NaN" }), Step.text("done")] })
     ])))
 })
 

@@ -18,6 +18,7 @@ import { Effect, Layer, Logger, References, Schema, SchemaGetter, Stream } from 
 import * as Tool from "effect/ai/Tool"
 import * as Toolkit from "effect/ai/Toolkit"
 import { backings } from "../support/Backings.ts"
+import * as Models from "../support/Models.ts"
 import * as Trees from "../support/Trees.ts"
 import * as Waiting from "../support/Waiting.ts"
 
@@ -347,7 +348,7 @@ describe("N16 the promise runtime", () => {
     const { clerk, seen } = setUp()
     await using runtime = PromiseRuntime.make(Layer.merge(
       TestRuntime.layer,
-      ScriptedModel.layer({ clerk: [Step.call("whose"), Step.text("ok")] })
+      Models.layer({ clerk: [Step.call("whose"), Step.text("ok")] })
     ))
     const agent = await runtime.build(clerk)
     const { status } = await agent.run("Go", { context, signal: new AbortController().signal })

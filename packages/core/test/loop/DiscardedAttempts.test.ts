@@ -1,10 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { AgentBuilder, Mandate, type RunEvent } from "@mandate/core"
-import { type Script, ScriptedModel, Step } from "@mandate/testing"
+import { type Script, Step } from "@mandate/testing"
 import { Effect, Layer, Ref, Schedule, Stream } from "effect"
+import * as Models from "../support/Models.ts"
 
 const clerk = AgentBuilder.make("clerk")
-const layers = (scripts: Script.Scripts) => Layer.mergeAll(Mandate.layerMemory, ScriptedModel.layer(scripts))
+const layers = (scripts: Script.Scripts) => Layer.mergeAll(Mandate.layerMemory, Models.layer(scripts))
 
 const shown = (events: ReadonlyArray<RunEvent.RunEvent | { readonly _tag: "RunFinished" }>) =>
   events.flatMap((event) =>

@@ -3,11 +3,12 @@ import { AgentBuilder, type ModelError, TypedAgent } from "@mandate/core"
 import { type Script, ScriptedModel, Step } from "@mandate/testing"
 import { Clock, Effect, Fiber, Layer, Random, Ref, Schedule } from "effect"
 import { TestClock } from "effect/testing"
+import * as Models from "../support/Models.ts"
 import * as Results from "../support/Results.ts"
 import * as Runtime from "../support/Runtime.ts"
 
 const clerk = AgentBuilder.make("clerk")
-const layers = (scripts: Script.Scripts) => Layer.mergeAll(Runtime.layer, ScriptedModel.layer(scripts))
+const layers = (scripts: Script.Scripts) => Layer.mergeAll(Runtime.layer, Models.layer(scripts))
 
 /** A step of which the times at which it is asked for are noted. */
 const timed = (at: Ref.Ref<ReadonlyArray<number>>, step: Step.Step): Step.Step => () =>

@@ -4,6 +4,7 @@ import { Script, ScriptedModel, Step } from "@mandate/testing"
 import { Effect, Layer, Schema } from "effect"
 import * as Tool from "effect/ai/Tool"
 import * as Toolkit from "effect/ai/Toolkit"
+import * as Models from "../support/Models.ts"
 
 const good = { city: "Turin", pop: 850 }
 const bad = { city: "Turin" }
@@ -13,7 +14,7 @@ const clerk = AgentBuilder.make("clerk")
   .withOutput(Schema.Struct({ city: Schema.String, pop: Schema.Number }))
   .withTools(Toolkit.make(Work), { work: () => Effect.succeed("worked") })
 
-const layers = (steps: Script.Script) => Layer.mergeAll(Mandate.layerMemory, ScriptedModel.layer({ clerk: steps }))
+const layers = (steps: Script.Script) => Layer.mergeAll(Mandate.layerMemory, Models.layer({ clerk: steps }))
 const calls = Effect.flatMap(ScriptedModel.ScriptedModel, (model) => model.calls)
 
 describe("Re-asks", () => {

@@ -1,9 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { AgentBuilder, type Budget, Mandate } from "@mandate/core"
-import { type Script, ScriptedModel, Step } from "@mandate/testing"
+import { type Script, Step } from "@mandate/testing"
 import { Effect, Layer, Ref, Schema } from "effect"
 import * as Tool from "effect/ai/Tool"
 import * as Toolkit from "effect/ai/Toolkit"
+import * as Models from "../support/Models.ts"
 
 const good = { city: "Turin", pop: 850 }
 const bad = { city: "Turin" }
@@ -19,7 +20,7 @@ const clerk = Effect.gen(function*() {
   return { ran, builder }
 })
 
-const layers = (steps: Script.Steps) => Layer.mergeAll(Mandate.layerMemory, ScriptedModel.layer({ clerk: steps }))
+const layers = (steps: Script.Steps) => Layer.mergeAll(Mandate.layerMemory, Models.layer({ clerk: steps }))
 
 describe("Checks after a response, the first that applies ends the run", () => {
   const checks: ReadonlyArray<

@@ -4,13 +4,14 @@ import { type Script, ScriptedModel, Step } from "@mandate/testing"
 import { Effect, Layer, Ref, Schedule, Schema } from "effect"
 import * as Tool from "effect/ai/Tool"
 import * as Toolkit from "effect/ai/Toolkit"
+import * as Models from "../support/Models.ts"
 import * as Results from "../support/Results.ts"
 import { ways } from "../support/Ways.ts"
 
 const Report = Schema.Struct({ ok: Schema.Boolean })
 const Work = Tool.make("work", { parameters: Schema.Struct({ n: Schema.Number }), success: Schema.Number })
 
-const layers = (steps: Script.Steps) => Layer.mergeAll(Mandate.layerMemory, ScriptedModel.layer({ clerk: steps }))
+const layers = (steps: Script.Steps) => Layer.mergeAll(Mandate.layerMemory, Models.layer({ clerk: steps }))
 
 /** A text agent whose only tool counts what runs. */
 const clerk = Effect.gen(function*() {

@@ -5,6 +5,7 @@ import { Effect, Layer, Schema } from "effect"
 import * as Prompt from "effect/ai/Prompt"
 import * as Tool from "effect/ai/Tool"
 import * as Toolkit from "effect/ai/Toolkit"
+import * as Models from "../support/Models.ts"
 import * as Results from "../support/Results.ts"
 
 const options = {
@@ -18,7 +19,7 @@ type Shot = { readonly png: Uint8Array }
 
 const runtime = Layer.merge(
   Mandate.layerMemory,
-  ScriptedModel.layer({ clerk: [Step.call("shot", {}), Step.text("seen")] })
+  Models.layer({ clerk: [Step.call("shot", {}), Step.text("seen")] })
 )
 
 /** What the model and the history see of a call of a tool with such a mapping. */

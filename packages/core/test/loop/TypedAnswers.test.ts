@@ -4,6 +4,7 @@ import { type Script, ScriptedModel, Step } from "@mandate/testing"
 import { Effect, Layer, Ref, Schema } from "effect"
 import * as Tool from "effect/ai/Tool"
 import * as Toolkit from "effect/ai/Toolkit"
+import * as Models from "../support/Models.ts"
 import * as Results from "../support/Results.ts"
 
 const Report = Schema.Struct({ city: Schema.String, pop: Schema.Number })
@@ -22,7 +23,7 @@ const clerk = Effect.gen(function*() {
   return { ran, builder }
 })
 
-const layers = (steps: Script.Script) => Layer.mergeAll(Mandate.layerMemory, ScriptedModel.layer({ clerk: steps }))
+const layers = (steps: Script.Script) => Layer.mergeAll(Mandate.layerMemory, Models.layer({ clerk: steps }))
 const work = (n: number) => Step.call("work", { n })
 const requests = Effect.map(
   Effect.flatMap(ScriptedModel.ScriptedModel, (model) => model.requests),

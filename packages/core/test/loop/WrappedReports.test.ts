@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { AgentBuilder, type Json, Mandate, TypedAgent } from "@mandate/core"
 import { Script, ScriptedModel, Step } from "@mandate/testing"
 import { Effect, Layer, Schema } from "effect"
+import * as Models from "../support/Models.ts"
 import * as Results from "../support/Results.ts"
 
 interface Root {
@@ -27,7 +28,7 @@ const roots: ReadonlyArray<Root> = [
   { what: "a number kept as a string", schema: Schema.FiniteFromString, json: "3", value: 3, wrong: "x" }
 ]
 
-const layers = (scripts: Script.Scripts) => Layer.mergeAll(Mandate.layerMemory, ScriptedModel.layer(scripts))
+const layers = (scripts: Script.Scripts) => Layer.mergeAll(Mandate.layerMemory, Models.layer(scripts))
 
 describe("Reports whose root is no object", () => {
   for (const { json, schema, value, what, wrong } of roots) {

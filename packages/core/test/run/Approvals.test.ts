@@ -6,6 +6,7 @@ import * as Tool from "effect/ai/Tool"
 import * as Toolkit from "effect/ai/Toolkit"
 import { TestClock } from "effect/testing"
 import * as CrashingStore from "../support/CrashingStore.ts"
+import * as Models from "../support/Models.ts"
 import * as Waiting from "../support/Waiting.ts"
 
 const ids = (outcome: { readonly _tag: string; readonly pending?: ReadonlyArray<{ readonly id: string }> }) =>
@@ -188,7 +189,7 @@ describe("a tool that must not run twice", () => {
         send: () => Effect.sync(() => sent++ > -1 ? "sent" : "")
       })
       const on = (store: RunStore.RunStore["Service"], name: string) =>
-        Layer.merge(TestRuntime.layerStore(store, name), ScriptedModel.layerOf(model))
+        Layer.merge(TestRuntime.layerStore(store, name), Models.layerOf(model))
       const dying = yield* Effect.forkChild(
         Effect.flatMap(clerk.bind(), (bound) => bound.start({ description: "x" }, { threadId: "t" })).pipe(
           Effect.andThen(Effect.never),

@@ -5,6 +5,7 @@ import { Effect, Fiber, Stream } from "effect"
 import * as Tool from "effect/ai/Tool"
 import * as Toolkit from "effect/ai/Toolkit"
 import { TestClock } from "effect/testing"
+import * as Models from "../support/Models.ts"
 import * as Trees from "../support/Trees.ts"
 
 const grandchild = TypedAgent.text("grandchild", { description: "Works" })
@@ -160,7 +161,7 @@ describe("cancel from another process", () => {
     })
     return Effect.gen(function*() {
       const model = yield* ScriptedModel.make({ top: [Step.call("work")] })
-      const process = () => Trees.runtimeOf(ScriptedModel.layerOf(model), store)
+      const process = () => Trees.runtimeOf(Models.layerOf(model), store)
       yield* Effect.gen(function*() {
         const agent = yield* worker.build()
         yield* agent.start("Go", { threadId: "t" })
@@ -184,7 +185,7 @@ describe("cancel from another process", () => {
     const worker = AgentBuilder.make("top").withTools(tools, { work: () => Effect.sleep("10 seconds") })
     return Effect.gen(function*() {
       const model = yield* ScriptedModel.make({ top: [Step.call("work")] })
-      const process = () => Trees.runtimeOf(ScriptedModel.layerOf(model), store)
+      const process = () => Trees.runtimeOf(Models.layerOf(model), store)
       yield* Effect.gen(function*() {
         const started = yield* Effect.flatMap(worker.build(), (agent) => agent.start("Go"))
         yield* TestClock.adjust("1 second")

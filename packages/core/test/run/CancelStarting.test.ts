@@ -14,6 +14,7 @@ import { Deferred, Effect, Exit, Fiber } from "effect"
 import * as Tool from "effect/ai/Tool"
 import * as Toolkit from "effect/ai/Toolkit"
 import { TestClock } from "effect/testing"
+import * as Models from "../support/Models.ts"
 import * as Trees from "../support/Trees.ts"
 import * as Waiting from "../support/Waiting.ts"
 
@@ -103,7 +104,7 @@ describe("cancel of a child that has failed, from another process", () => {
     const store = Trees.around(inner, (name, done) => name === "seize" ? Effect.andThen(cancel, done) : done)
     return Effect.gen(function*() {
       const model = yield* ScriptedModel.make({ ...scripts, child: [Step.fail("authentication")] })
-      const process = (store: RunStore.RunStore["Service"]) => Trees.runtimeOf(ScriptedModel.layerOf(model), store)
+      const process = (store: RunStore.RunStore["Service"]) => Trees.runtimeOf(Models.layerOf(model), store)
       yield* Effect.gen(function*() {
         const other = yield* top.build()
         cancel = Effect.orDie(other.cancel("t", { child: "t#0/0.0" }))
@@ -173,7 +174,7 @@ describe("cancel of a child from another process", () => {
     const store = MemoryRunStore.make()
     return Effect.gen(function*() {
       const model = yield* ScriptedModel.make({ ...scripts, child: [Step.delay("1 second", Step.text("too late"))] })
-      const process = () => Trees.runtimeOf(ScriptedModel.layerOf(model), store)
+      const process = () => Trees.runtimeOf(Models.layerOf(model), store)
       yield* Effect.gen(function*() {
         const agent = yield* top.build()
         const running = yield* Effect.forkChild(agent.run("Go", { threadId: "t" }), { startImmediately: true })
@@ -244,7 +245,7 @@ describe("interrupting a call whose run is starting", () => {
       return Effect.gen(function*() {
         const model = yield* ScriptedModel.make({ top: [Step.delay("1 second", Step.text("done"))] })
         const inProcess = <A, E>(effect: Effect.Effect<A, E, Mandate.Mandate | ModelRegistry.ModelRegistry>) =>
-          Effect.provide(effect, Trees.runtimeOf(ScriptedModel.layerOf(model), store))
+          Effect.provide(effect, Trees.runtimeOf(Models.layerOf(model), store))
         yield* inProcess(
           Effect.flatMap(
             AgentBuilder.make("top").build(),

@@ -4,6 +4,7 @@ import { Script, ScriptedModel, Step } from "@mandate/testing"
 import { Deferred, Effect, Exit, Fiber, Layer, Scope } from "effect"
 import * as Toolkit from "effect/ai/Toolkit"
 import { backings } from "../support/Backings.ts"
+import * as Models from "../support/Models.ts"
 import * as Trees from "../support/Trees.ts"
 import * as Waiting from "../support/Waiting.ts"
 
@@ -37,7 +38,7 @@ describe.each(backings)("a runtime that is closed while a verb writes its first,
         const before = yield* model.calls
 
         const scope = yield* Scope.make()
-        const context = yield* Layer.buildWithScope(Trees.runtimeOf(ScriptedModel.layerOf(model), held), scope)
+        const context = yield* Layer.buildWithScope(Trees.runtimeOf(Models.layerOf(model), held), scope)
         const agent = yield* Effect.provideContext(lead.build(), context)
         const running = yield* Effect.forkChild(
           Effect.flip(resumes ? agent.resume("t", approve) : agent.run("Go", { threadId: "t" })),

@@ -5,6 +5,7 @@ import { Effect, Fiber, Schema, Stream } from "effect"
 import * as Tool from "effect/ai/Tool"
 import * as Toolkit from "effect/ai/Toolkit"
 import { TestClock } from "effect/testing"
+import * as Models from "../support/Models.ts"
 import * as Trees from "../support/Trees.ts"
 
 const Work = Tool.make("work", { parameters: Schema.Struct({ millis: Schema.Number }), success: Schema.String })
@@ -212,7 +213,7 @@ describe("the events of a tree", () => {
         child: [Step.again(Step.hang(), Step.text("done"))]
       })
       const store = MemoryRunStore.make()
-      const process = () => Trees.runtimeOf(ScriptedModel.layerOf(model), store)
+      const process = () => Trees.runtimeOf(Models.layerOf(model), store)
       yield* Effect.gen(function*() {
         yield* Effect.flatMap(top.build(), (agent) => agent.start("Go", { threadId: "t" }))
         yield* model.awaitCalls(2)

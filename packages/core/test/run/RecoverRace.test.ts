@@ -6,6 +6,7 @@ import * as Tool from "effect/ai/Tool"
 import * as Toolkit from "effect/ai/Toolkit"
 import { TestClock } from "effect/testing"
 import { backings } from "../support/Backings.ts"
+import * as Models from "../support/Models.ts"
 import * as Trees from "../support/Trees.ts"
 import * as Waiting from "../support/Waiting.ts"
 
@@ -67,7 +68,7 @@ describe("recover", () => {
         pay: () => Effect.succeed("paid")
       })
       const on = (instance: string, its = store) =>
-        Layer.merge(TestRuntime.layerStore(its, instance), ScriptedModel.layerOf(model))
+        Layer.merge(TestRuntime.layerStore(its, instance), Models.layerOf(model))
       const running = yield* Effect.forkChild(
         Effect.flatMap(clerk.build(), (agent) => agent.run("Go", { threadId: "t" })).pipe(Effect.provide(on("first"))),
         { startImmediately: true }

@@ -6,6 +6,7 @@ import * as Tool from "effect/ai/Tool"
 import * as Toolkit from "effect/ai/Toolkit"
 import { type Backing, backings } from "../support/Backings.ts"
 import * as CrashingStore from "../support/CrashingStore.ts"
+import * as Models from "../support/Models.ts"
 import * as Waiting from "../support/Waiting.ts"
 
 const thread = "t"
@@ -99,7 +100,7 @@ const live = Effect.fnUntraced(function*(
     writes += written()
   }
   const history = yield* Effect.flatMap(agent.build(), (built) => built.history(thread)).pipe(
-    Effect.provide(Layer.merge(TestRuntime.layerStore(inner, "reader"), ScriptedModel.layerOf(model)))
+    Effect.provide(Layer.merge(TestRuntime.layerStore(inner, "reader"), Models.layerOf(model)))
   )
   return { history, counts: yield* Ref.get(counts), writes }
 })

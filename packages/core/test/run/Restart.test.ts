@@ -5,6 +5,7 @@ import { Effect, Fiber, Schema } from "effect"
 import * as Tool from "effect/ai/Tool"
 import * as Toolkit from "effect/ai/Toolkit"
 import { TestClock } from "effect/testing"
+import * as Models from "../support/Models.ts"
 import * as Trees from "../support/Trees.ts"
 
 const Charge = Tool.make("charge", { parameters: Schema.Struct({ euros: Schema.Number }), success: Schema.String })
@@ -31,7 +32,7 @@ describe("a runtime that closes", () => {
     const top = AgentBuilder.make("top").withTools(toolkit, handlers).withSubagents([helper])
     return Effect.gen(function*() {
       const model = yield* ScriptedModel.make(scripts)
-      const process = () => Trees.runtimeOf(ScriptedModel.layerOf(model), store)
+      const process = () => Trees.runtimeOf(Models.layerOf(model), store)
       yield* Effect.provide(
         Effect.gen(function*() {
           yield* Effect.flatMap(top.build(), (agent) => agent.start("Go", { threadId: "t" }))
@@ -71,7 +72,7 @@ describe("a process that dies", () => {
       yield* Effect.gen(function*() {
         yield* Effect.flatMap(top.build(), (agent) => agent.start("Go", { threadId: "t" }))
         yield* TestClock.adjust("7 seconds")
-      }).pipe(Effect.provide(Trees.runtimeOf(ScriptedModel.layerOf(model), dying)))
+      }).pipe(Effect.provide(Trees.runtimeOf(Models.layerOf(model), dying)))
 
       // It was renewed at 5 seconds, for 15.
       yield* Effect.gen(function*() {
@@ -88,6 +89,6 @@ describe("a process that dies", () => {
         assert.match(busy.message, /^The thread "t" is busy: .*; wait for it, or cancel it$/)
         assert.isUndefined(waiting)
         assert.deepStrictEqual(result.status, { _tag: "Completed", answer: "recovered" })
-      }).pipe(Effect.provide(Trees.runtimeOf(ScriptedModel.layerOf(model), store)))
+      }).pipe(Effect.provide(Trees.runtimeOf(Models.layerOf(model), store)))
     }).pipe(Effect.scoped))
 })

@@ -6,6 +6,7 @@ import * as Tool from "effect/ai/Tool"
 import * as Toolkit from "effect/ai/Toolkit"
 import { TestClock } from "effect/testing"
 import { backings } from "../support/Backings.ts"
+import * as Models from "../support/Models.ts"
 import * as Postures from "../support/Postures.ts"
 
 const clerk = AgentBuilder.make("clerk")
@@ -24,7 +25,7 @@ const left = Effect.fnUntraced(function*(
   how: "dies" | "closes"
 ) {
   const scope = yield* Scope.make()
-  const runtime = Layer.merge(TestRuntime.layerStore(store, "gone"), ScriptedModel.layerOf(model))
+  const runtime = Layer.merge(TestRuntime.layerStore(store, "gone"), Models.layerOf(model))
   const context = yield* Layer.buildWithScope(runtime, scope)
   yield* Effect.gen(function*() {
     const agent = yield* clerk.build()
@@ -60,7 +61,7 @@ describe.each(backings)("a sweep, in $name", ({ make, pass }) => {
         for (const threadId of ["a", "b", "c"]) {
           assert.deepStrictEqual((yield* agent.status(threadId)).status, { _tag: "Completed", answer: "done" })
         }
-      }).pipe(Effect.provide(Layer.merge(TestRuntime.layerStore(store, "next"), ScriptedModel.layerOf(model))))
+      }).pipe(Effect.provide(Layer.merge(TestRuntime.layerStore(store, "next"), Models.layerOf(model))))
     }))
 
   it.effect("refuses a limit that would find nothing", () =>
@@ -95,7 +96,7 @@ describe.each(backings)("a sweep, in $name", ({ make, pass }) => {
       }).pipe(
         Effect.provide(
           Sweep.layer({ interval: "1 second" }).pipe(
-            Layer.provideMerge(Layer.merge(TestRuntime.layerStore(store, "next"), ScriptedModel.layerOf(model)))
+            Layer.provideMerge(Layer.merge(TestRuntime.layerStore(store, "next"), Models.layerOf(model)))
           )
         )
       )
@@ -118,7 +119,7 @@ describe.each(backings)("a sweep, in $name", ({ make, pass }) => {
         yield* clerk.build()
         assert.deepStrictEqual((yield* Sweep.run()).recovered, ["a"])
         yield* TestClock.adjust("1 millis")
-      }).pipe(Effect.provide(Layer.merge(TestRuntime.layerStore(store, "next"), ScriptedModel.layerOf(model))))
+      }).pipe(Effect.provide(Layer.merge(TestRuntime.layerStore(store, "next"), Models.layerOf(model))))
     }))
 
   it.effect("goes on with runs of postures, by the posture that their row holds", () =>
@@ -133,7 +134,7 @@ describe.each(backings)("a sweep, in $name", ({ make, pass }) => {
           Layer.mergeAll(
             Postures.parts(postures),
             TestRuntime.layerStore(store, name),
-            ScriptedModel.layerOf(model)
+            Models.layerOf(model)
           )
         )
       const scope = yield* Scope.make()

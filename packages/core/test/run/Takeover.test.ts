@@ -5,6 +5,7 @@ import { Effect, Fiber, Layer, Schema } from "effect"
 import * as Tool from "effect/ai/Tool"
 import * as Toolkit from "effect/ai/Toolkit"
 import { backings } from "../support/Backings.ts"
+import * as Models from "../support/Models.ts"
 import * as Waiting from "../support/Waiting.ts"
 
 const tools = Toolkit.make(Tool.make("work", { success: Schema.String }), Tool.make("wait", { success: Schema.String }))
@@ -28,7 +29,7 @@ const process = (
   store: RunStore.RunStore["Service"],
   model: ScriptedModel.ScriptedModel["Service"],
   name: string
-) => Layer.merge(TestRuntime.layerStore(store, name), ScriptedModel.layerOf(model))
+) => Layer.merge(TestRuntime.layerStore(store, name), Models.layerOf(model))
 
 describe.each(backings)("recover by force, in $name", ({ make, pass }) => {
   it.effect("takes a thread over from a live process at once; what that drives writes nothing more", () =>

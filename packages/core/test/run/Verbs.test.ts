@@ -5,6 +5,7 @@ import { Effect, Fiber, Schema, Stream } from "effect"
 import * as Tool from "effect/ai/Tool"
 import * as Toolkit from "effect/ai/Toolkit"
 import { TestClock } from "effect/testing"
+import * as Models from "../support/Models.ts"
 import * as Trees from "../support/Trees.ts"
 
 type State = "none" | "running" | "lost" | "failed" | "settled"
@@ -26,7 +27,7 @@ const inState = <A, E>(state: State, use: (agent: Clerk) => Effect.Effect<A, E, 
     const model = yield* ScriptedModel.make({
       clerk: Script.optional(Script.runs(firstSteps[state], [Step.text("next")]))
     })
-    const process = Trees.runtimeOf(ScriptedModel.layerOf(model), MemoryRunStore.make())
+    const process = Trees.runtimeOf(Models.layerOf(model), MemoryRunStore.make())
     const start = Effect.flatMap(clerk.build(), (agent) => agent.start("One", { threadId: "t" }))
     // The runtime closes over an open run.
     if (state === "lost") yield* Effect.provide(Effect.andThen(start, model.awaitCalls(1)), process)
@@ -174,7 +175,7 @@ describe("a thread", () => {
     Effect.gen(function*() {
       const model = yield* ScriptedModel.make({ clerk: [Step.again(Step.hang(), Step.text("recovered"))] })
       const store = MemoryRunStore.make()
-      const process = () => Trees.runtimeOf(ScriptedModel.layerOf(model), store)
+      const process = () => Trees.runtimeOf(Models.layerOf(model), store)
       yield* Effect.gen(function*() {
         yield* Effect.flatMap(clerk.build(), (agent) => agent.start("One", { threadId: "t" }))
         yield* TestClock.adjust("7 seconds")

@@ -7,6 +7,7 @@ import { Effect, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { readFileSync } from "node:fs"
 import * as Format1 from "../support/Format1.ts"
+import * as Models from "../support/Models.ts"
 import * as Results from "../support/Results.ts"
 import * as SqlDump from "../support/SqlDump.ts"
 import * as SqliteFiles from "../support/SqliteFiles.ts"
@@ -25,7 +26,7 @@ const reopened = Effect.gen(function*() {
   const ran: Array<string> = []
   const model = yield* ScriptedModel.make(Format1.scripts("later"))
   const home = Effect.orDie(SqliteRunStore.make({ filename }))
-  const { next } = Waiting.processesOf(home, model, ScriptedModel.layerOf(model))
+  const { next } = Waiting.processesOf(home, model, Models.layerOf(model))
   const { clerk, scout } = Format1.family(ran, "later")
   const store = yield* home
   const look = <A, E>(effect: Effect.Effect<A, E, RunStore.RunStore>) =>

@@ -4,6 +4,7 @@ import { MandateSqlite, SqliteRunStore } from "@mandate/core/sqlite"
 import { ScriptedModel, Step, TestRuntime } from "@mandate/testing"
 import { Effect, Layer } from "effect"
 import { DatabaseSync } from "node:sqlite"
+import * as Models from "../support/Models.ts"
 import * as SqliteFiles from "../support/SqliteFiles.ts"
 import { append, by, event, keys, newRun, open } from "../support/StoreRows.ts"
 
@@ -100,7 +101,7 @@ describe("two runtimes on one file", () => {
     Effect.gen(function*() {
       const filename = yield* SqliteFiles.path
       const model = yield* ScriptedModel.make({ top: [Step.delay(50, Step.text("done"))] })
-      const runtime = Layer.mergeAll(MandateSqlite.layer({ filename }), ScriptedModel.layerOf(model)).pipe(
+      const runtime = Layer.mergeAll(MandateSqlite.layer({ filename }), Models.layerOf(model)).pipe(
         Layer.provide(TestRuntime.layerConfig),
         Layer.fresh
       )

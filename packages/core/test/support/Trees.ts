@@ -11,14 +11,15 @@ import {
   type RunRow,
   RunStore
 } from "@mandate/core"
-import { FixedIds, type Script, ScriptedModel, StrictProvider, TestRuntime } from "@mandate/testing"
+import { FixedIds, type Script, type ScriptedModel, StrictProvider, TestRuntime } from "@mandate/testing"
 import { Effect, Layer, Schema } from "effect"
+import * as Models from "./Models.ts"
 
 /** A runtime over a store, with a scripted model that rejects what a strict provider would. */
 export const runtime = (
   scripts: Script.Scripts,
   store: RunStore.RunStore["Service"] = MemoryRunStore.make()
-) => Layer.provideMerge(runtimeOf(ScriptedModel.layer(scripts), store), FixedIds.layer)
+) => Layer.provideMerge(runtimeOf(Models.layer(scripts), store), FixedIds.layer)
 
 /** A runtime over a store, with a model that is there already. Closing it waits for nothing. */
 export const runtimeOf = <E>(
