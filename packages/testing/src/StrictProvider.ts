@@ -75,18 +75,20 @@ export const wrap = (client: ModelClient.ModelClient): Effect.Effect<StrictClien
  */
 export const layer = <A, E, R>(
   registry: Layer.Layer<A | ModelRegistry.ModelRegistry, E, R>
-): Layer.Layer<A | ModelRegistry.ModelRegistry | StrictProvider, E, R> => Layer.provideMerge(wrapping, registry)
+): Layer.Layer<A | ModelRegistry.ModelRegistry | StrictProvider, E, R> => Layer.provideMerge(wrapping(), registry)
 
-const wrapping = Layer.effectContext(
-  Effect.map(ModelRegistry.ModelRegistry, (registry) => {
-    const violations: Array<Violation> = []
-    return Context.make(StrictProvider, { violations: Effect.sync(() => [...violations]) }).pipe(
-      Context.add(ModelRegistry.ModelRegistry, {
-        get: (modelId) => Effect.map(registry.get(modelId), (client) => strict(client, violations))
-      })
-    )
-  })
-)
+// Made anew for each registry: a layer that is shared is built once, with the first one.
+const wrapping = () =>
+  Layer.effectContext(
+    Effect.map(ModelRegistry.ModelRegistry, (registry) => {
+      const violations: Array<Violation> = []
+      return Context.make(StrictProvider, { violations: Effect.sync(() => [...violations]) }).pipe(
+        Context.add(ModelRegistry.ModelRegistry, {
+          get: (modelId) => Effect.map(registry.get(modelId), (client) => strict(client, violations))
+        })
+      )
+    })
+  )
 
 const strict = (client: ModelClient.ModelClient, violations: Array<Violation>): ModelClient.ModelClient => {
   const reject = (request: ModelRequest.ModelRequest, call: ModelRequest.ModelCall) =>

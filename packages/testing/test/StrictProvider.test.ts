@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ModelRegistry } from "@mandate/core"
+import { AgentBuilder, Mandate, ModelRegistry } from "@mandate/core"
 import { Script, ScriptedModel, Step, StrictProvider } from "@mandate/testing"
-import { Effect, Stream } from "effect"
+import { Effect, Layer, Stream } from "effect"
 import { asking, at, streamOf, textOf } from "./calling.ts"
 
 describe("StrictProvider", () => {
@@ -77,4 +77,20 @@ describe("StrictProvider", () => {
       assert.lengthOf(yield* strict.violations, 2)
       assert.strictEqual(yield* model.calls, 1)
     }).pipe(Effect.provide(StrictProvider.layer(ScriptedModel.layer({ clerk: [Step.text("a")] })))))
+
+  it.effect("wraps the models of its own registry where two of them are provided", () =>
+    Effect.gen(function*() {
+      const answerOf = Effect.gen(function*() {
+        const agent = yield* AgentBuilder.make("clerk").build()
+        const { status } = yield* agent.run("Go")
+        return status._tag === "Completed" ? status.answer : status._tag
+      })
+      const runtime = (text: string) =>
+        Layer.merge(Mandate.layerMemory, StrictProvider.layer(ScriptedModel.layer({ clerk: [Step.text(text)] })))
+      const both = yield* Effect.gen(function*() {
+        return [yield* Effect.provide(answerOf, runtime("inner")), yield* answerOf]
+      }).pipe(Effect.provide(runtime("outer")))
+
+      assert.deepStrictEqual(both, ["inner", "outer"])
+    }))
 })

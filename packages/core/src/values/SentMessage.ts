@@ -118,13 +118,16 @@ const call = (part: ToolCallPart): ToolCallPart => {
 
 // A model can write half of a pair as an escape, which only shows once the arguments are parsed.
 const repaired = (text: string): string =>
-  Result.match(Result.try(() => JSON.parse(text) as Json.Json), {
+  Result.match(Json.parse(text, maxBytes), {
     onFailure: () => text.toWellFormed(),
     onSuccess: (value) => {
       const { text: whole, value: mended } = Json.stringify(value)
       return mended === value ? text : whole
     }
   })
+
+// As much as is parsed of what a model writes: more is sent as no JSON at all.
+const maxBytes = 8 * 1024 * 1024
 
 const hasEscape = /\\u[dD][89a-fA-F][0-9a-fA-F]{2}|\p{Surrogate}/u
 

@@ -4,7 +4,7 @@
  *
  * @since 0.1.0
  */
-import { type Message, type ModelRequest } from "@mandate/core"
+import { Json, type Message, type ModelRequest } from "@mandate/core"
 import * as Result from "effect/Result"
 
 /**
@@ -27,10 +27,13 @@ export const unpaired = (request: ModelRequest.ModelRequest): ReadonlyArray<stri
 const parsed = (part: Message.AssistantPart, at: string): ReadonlyArray<string> =>
   part.type !== "tool-call"
     ? []
-    : Result.match(Result.try(() => JSON.parse(part.arguments) as unknown), {
+    : Result.match(Json.parse(part.arguments, maxBytes), {
       onFailure: () => [],
       onSuccess: (value) => places(value, `${at}, the arguments of ${part.name}`)
     })
+
+// What is larger, or nests deeper than a model writes, is sent as a text by every client.
+const maxBytes = 8 * 1024 * 1024
 
 const places = (value: unknown, at: string): ReadonlyArray<string> => isWellFormed(value) ? [] : [at]
 
