@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
+import * as ErrorClass from "./ErrorClass.ts"
 
 /**
  * The options of a function are not valid. `of` names the function, and each
@@ -18,10 +19,12 @@ import * as Schema from "effect/Schema"
  * @category errors
  * @since 0.1.0
  */
-export class InvalidOptions extends Schema.TaggedError<InvalidOptions>("~mandate/InvalidOptions")("InvalidOptions", {
-  of: Schema.String,
-  issues: Schema.NonEmptyArray(Schema.String)
-}) {
+export class InvalidOptions
+  extends ErrorClass.TaggedError<InvalidOptions>("~mandate/InvalidOptions")("InvalidOptions", {
+    of: Schema.String,
+    issues: Schema.NonEmptyArray(Schema.String)
+  })
+{
   override get message(): string {
     return `The options of ${this.of} are not valid: ${this.issues.join("; ")}`
   }
