@@ -131,7 +131,7 @@ export const run = Effect.fnUntraced(function*(
   const response = answered.success
   const used = Usage.fromModel(response.usage, {
     request: () => Utf8.byteLength(JSON.stringify([request.messages, request.tools], withoutContent)),
-    response: () => Utf8.byteLength(JSON.stringify(response.parts))
+    response: () => Utf8.byteLength(JSON.stringify(response.parts, withoutContent))
   })
   drive.meter?.addTokens(used)
   const offered = tools.map((tool) => tool.name)

@@ -283,6 +283,12 @@ describe("N15 files that are not valid", () => {
     }).pipe(Effect.provide(Trees.runtime({}))))
 })
 
+const drawing = {
+  type: "file",
+  mediaType: "image/png",
+  data: { type: "base64", base64: "AAAA".repeat(100_000) }
+} as const
+
 describe("N15 files that are valid", () => {
   it.effect.each(
     [
@@ -332,9 +338,16 @@ describe("N15 files that are valid", () => {
       })
 
       assert.deepStrictEqual({ ...status }, { _tag: "Completed", answer: "Seen" })
-      assert.isBelow(usage.own.inputTokens, 1000)
+      assert.isBelow(usage.own.inputTokens + usage.own.outputTokens, 1000)
     }).pipe(
-      Effect.provide(Trees.runtime({ clerk: [Step.call("look"), Step.text("Seen")].map(Step.withoutUsage) })),
+      Effect.provide(
+        Trees.runtime({
+          clerk: [
+            Step.parts([drawing, { type: "tool-call", id: "a", name: "look", arguments: "{}" }], "tool-calls"),
+            Step.text("Seen")
+          ].map(Step.withoutUsage)
+        })
+      ),
       Effect.provideService(References.MinimumLogLevel, "None")
     ))
 })
