@@ -22,6 +22,7 @@ import * as AiPrompt from "./effect-ai/AiPrompt.ts"
 import * as AiToolkit from "./effect-ai/AiToolkit.ts"
 import * as MediaTypes from "./files/MediaTypes.ts"
 import * as Failure from "./v4/Failure.ts"
+import * as FailureLog from "./v4/FailureLog.ts"
 import * as Response from "./v4/Response.ts"
 import * as StreamFailure from "./v4/StreamFailure.ts"
 import * as StreamParts from "./v4/StreamParts.ts"
@@ -171,7 +172,10 @@ const stream = (
 }
 
 const fail = (error: AiError.AiError): Effect.Effect<never, Failure.Problem> =>
-  Effect.flatMap(Clock.currentTimeMillis, (now) => Effect.fail(AiFailure.classify(error, now)))
+  Effect.andThen(
+    FailureLog.log(error),
+    Effect.flatMap(Clock.currentTimeMillis, (now) => Effect.fail(AiFailure.classify(error, now)))
+  )
 
 type Pieces = Result.Result<ReadonlyArray<StreamParts.Piece>, Failure.Problem>
 

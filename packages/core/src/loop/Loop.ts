@@ -25,6 +25,7 @@ import * as Ids from "../values/Ids.ts"
 import type { PendingInterrupt } from "../values/Interrupt.ts"
 import { type Message, toolCalls } from "../values/Message.ts"
 import type { ModelError } from "../values/ModelError.ts"
+import * as ModelFailureText from "../values/ModelFailureText.ts"
 import type { NewEvent } from "../values/RunEvent.ts"
 import type { Failure, Settled } from "../values/RunOutcome.ts"
 import { resultKey, stepKey, type StepRecord } from "../values/RunRecord.ts"
@@ -243,6 +244,7 @@ const modelFailed = (error: ModelError): Failure => ({
   provider: error.provider,
   modelId: error.modelId,
   ...(error.status === undefined ? {} : { status: error.status }),
+  ...ModelFailureText.tokens(error),
   ...(error.detail === undefined ? {} : { detail: error.detail }),
   ...(error.retryAfter === undefined ? {} : { retryAfterMillis: error.retryAfter })
 })

@@ -51,6 +51,13 @@ export type ModelErrorReason = typeof ModelErrorReason.Type
  * - `detail`: what was wrong in words of our own. It never holds a provider's
  *   body, a URL, a header or a key
  * - `status`: the HTTP status, where there was one
+ * - `code`, `type`: the provider's own code and type of the error, such as
+ *   `insufficient_quota`. Only a short word of letters, digits, `_`, `.` and
+ *   `-` is shown and stored; anything else is left out
+ * - `parameter`: the parameter of the request that the provider names, such as
+ *   `messages[2].content`; a short word in the same way
+ * - `network`: what became of the connection, with the host and port it was
+ *   made to, such as `ECONNREFUSED 127.0.0.1:8080`
  * - `retryAfter`: milliseconds the provider asks to wait, where it does
  * - `usage`: tokens the failed attempt used, where they are known
  *
@@ -63,6 +70,10 @@ export class ModelError extends ErrorClass.TaggedError<ModelError>("~mandate/Mod
   modelId: Schema.String,
   detail: Schema.optionalKey(Schema.String),
   status: Schema.optionalKey(Schema.Int),
+  code: Schema.optionalKey(Schema.String),
+  type: Schema.optionalKey(Schema.String),
+  parameter: Schema.optionalKey(Schema.String),
+  network: Schema.optionalKey(Schema.String),
   retryAfter: Schema.optionalKey(Schema.Natural),
   usage: Schema.optionalKey(ModelUsage)
 }) {

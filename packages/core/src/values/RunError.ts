@@ -73,6 +73,10 @@ export const RunErrorReason = Schema.Union([
     provider: Schema.String,
     modelId: Schema.String,
     status: Schema.optionalKey(Schema.Int),
+    code: Schema.optionalKey(Schema.String),
+    type: Schema.optionalKey(Schema.String),
+    parameter: Schema.optionalKey(Schema.String),
+    network: Schema.optionalKey(Schema.String),
     detail: Schema.optionalKey(Schema.String),
     retryAfterMillis: Schema.optionalKey(Schema.Natural)
   }),
@@ -120,11 +124,11 @@ const describe = (reason: RunErrorReason, cause: unknown): string => {
     case "PendingInterrupts":
       return `The thread "${reason.threadId}" waits for answers to ${reason.pending.join(", ")}; resume it`
     case "NotSuspended":
-      return `The thread "${reason.threadId}" does not wait for an answer`
+      return `The thread "${reason.threadId}" does not wait for an answer; its status says what it does`
     case "NothingToRecover":
-      return `The thread "${reason.threadId}" has no run to recover`
+      return `The thread "${reason.threadId}" has no run to recover: its last run has ended, or waits for answers`
     case "UnknownThread":
-      return `There is no thread "${reason.threadId}"`
+      return `There is no thread "${reason.threadId}" in the store; it was never started here, or was forgotten`
     case "ChildThread":
       return `The thread "${reason.threadId}" belongs to a child; use the thread of its root`
     case "UnknownInterrupt":
@@ -143,14 +147,16 @@ const describe = (reason: RunErrorReason, cause: unknown): string => {
       return `The run "${reason.runId}" cannot be read: ${reason.detail}`
     case "ModelFailed": {
       const { retryAfterMillis, threadId, ...facts } = reason
-      if (retryAfterMillis === undefined) return ModelFailureText.describe(facts)
-      const text = ModelFailureText.describe({ ...facts, retryAfter: retryAfterMillis })
-      return `${text}. Recover the thread "${threadId}" after that time, or cancel its run`
+      const wait = retryAfterMillis === undefined ? {} : { retryAfter: retryAfterMillis }
+      const text = ModelFailureText.describe({ ...facts, ...wait })
+      return `${text}. ${ModelFailureText.advice(facts.reason, threadId, retryAfterMillis)}`
     }
     case "ToolFatal":
-      return `The tool "${reason.tool}" ended the run: ${reason.reason}`
+      return `The tool "${reason.tool}" ended the run: ${reason.reason}. Mend what it names, then recover the thread ` +
+        `"${reason.threadId}", or cancel its run`
     case "ChildFailed":
-      return `The subagent ${reason.path.join(" > ")} failed. ${childFailureMessage(reason.failure)}`
+      return `The subagent ${reason.path.join(" > ")} failed. ${childFailureMessage(reason.failure)}. ` +
+        `Recover the thread "${reason.threadId}" to try again, or cancel its run`
     case "StoreFailed":
       return storeFailed(reason)
     case "Defect":

@@ -83,6 +83,10 @@ export const Failure = Schema.TaggedUnion({
     provider: Schema.String,
     modelId: Schema.String,
     status: Schema.optionalKey(Schema.Int),
+    code: Schema.optionalKey(Schema.String),
+    type: Schema.optionalKey(Schema.String),
+    parameter: Schema.optionalKey(Schema.String),
+    network: Schema.optionalKey(Schema.String),
     detail: Schema.optionalKey(Schema.String),
     retryAfterMillis: Schema.optionalKey(Schema.Natural)
   },

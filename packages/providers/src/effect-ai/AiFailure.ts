@@ -17,6 +17,7 @@ import * as HttpFailure from "../v4/HttpFailure.ts"
 import type { Problem } from "../v4/Problem.ts"
 import * as RetryAfter from "../v4/RetryAfter.ts"
 import * as StreamFailure from "../v4/StreamFailure.ts"
+import * as Transport from "../v4/Transport.ts"
 
 /**
  * Says what an error means. `now` is the time in milliseconds since 1970.
@@ -40,6 +41,7 @@ export const classifyInStream = (error: unknown, now: number): Problem => {
 
 const ofReason = (reason: AiError.AiErrorReason, now: number): Problem => ({
   ...problemOf(reason),
+  ...factsOf(reason),
   ...wait(reason, now),
   ...("http" in reason && reason.http?.response !== undefined ? { status: reason.http.response.status } : {}),
   ...("usage" in reason && reason.usage !== undefined ? { usage: toUsage(reason.usage) } : {})
@@ -61,7 +63,7 @@ const problemOf = (reason: AiError.AiErrorReason): Problem => {
       return { reason: "overloaded" }
     case "NetworkError":
       return reason.reason === "TransportError"
-        ? { reason: "network", detail: "the connection failed or broke off" }
+        ? Transport.problemOf(reason.cause, reason.url)
         : { reason: "invalid-request", detail: "the client could not make the request" }
     case "InvalidResponseError":
     case "InvalidOutputError":
@@ -90,6 +92,9 @@ const problemOf = (reason: AiError.AiErrorReason): Problem => {
 // `effect/ai` has one reason for all that a provider refuses; the body tells a conversation that is too long.
 const refusal = ({ description, http }: AiError.InvalidRequestError): ModelError.ModelErrorReason =>
   HttpFailure.refusalOf(ErrorBody.read(http?.body ?? description)) ?? "invalid-request"
+
+const factsOf = (reason: AiError.AiErrorReason): ErrorBody.Facts =>
+  "http" in reason ? ErrorBody.read(reason.http?.body).facts : {}
 
 // A client that does not read how long to wait may still pass on the headers that say so.
 const wait = (reason: AiError.AiErrorReason, now: number): { readonly retryAfter?: number } => {

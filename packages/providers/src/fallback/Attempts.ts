@@ -66,6 +66,10 @@ export const failure = (
     modelId: chosen.modelId,
     detail: chosen.detail === undefined ? too : `${chosen.detail}; ${too}`,
     ...(chosen.status === undefined ? {} : { status: chosen.status }),
+    ...(chosen.code === undefined ? {} : { code: chosen.code }),
+    ...(chosen.type === undefined ? {} : { type: chosen.type }),
+    ...(chosen.parameter === undefined ? {} : { parameter: chosen.parameter }),
+    ...(chosen.network === undefined ? {} : { network: chosen.network }),
     ...(chosen.retryAfter === undefined ? {} : { retryAfter: chosen.retryAfter }),
     ...(usage === undefined ? {} : { usage })
   })

@@ -5,7 +5,8 @@
  *
  * The AI SDK's errors hold URLs, headers, request and response bodies, and
  * their messages quote the provider. They end here: they are looked at, and
- * nothing of them but a status and a wait goes on.
+ * nothing of them but a status, a wait, codes and the host goes on. The whole
+ * error is logged at level `Debug`, without secrets.
  *
  * @since 0.1.0
  */
@@ -28,6 +29,7 @@ import type { ModelClient } from "@mandate/core"
 import { ModelError } from "@mandate/core"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as FailureLog from "./FailureLog.ts"
 import * as HttpFailure from "./HttpFailure.ts"
 import type { Problem } from "./Problem.ts"
 import * as Transport from "./Transport.ts"
@@ -88,7 +90,12 @@ export const unsupportedVersion = (version: unknown): Problem | undefined => {
  */
 export const attempt = <A>(call: (signal: AbortSignal) => PromiseLike<A>): Effect.Effect<A, Problem> =>
   Effect.tryPromise({ try: (signal) => call(signal), catch: (thrown) => thrown }).pipe(
-    Effect.catch((thrown) => Effect.flatMap(Clock.currentTimeMillis, (now) => Effect.fail(classify(thrown, now))))
+    Effect.catch((thrown) =>
+      Effect.flatMap(
+        Clock.currentTimeMillis,
+        (now) => Effect.andThen(FailureLog.log(thrown), Effect.fail(classify(thrown, now)))
+      )
+    )
   )
 
 /**
@@ -104,12 +111,12 @@ export const attempt = <A>(call: (signal: AbortSignal) => PromiseLike<A>): Effec
  */
 export const classify = (thrown: unknown, now: number): Problem => {
   if (HttpFailure.isHttpFailure(thrown)) return HttpFailure.classify(thrown, now)
-  if (APICallError.isInstance(thrown)) return Transport.problem
+  if (APICallError.isInstance(thrown)) return Transport.problemOf(thrown, thrown.url)
   const known = kinds.find((kind) => kind.errors.some((error) => error.isInstance(thrown)))
   if (known !== undefined) return known.problem
   if (HttpFailure.isUnreadable(thrown)) return HttpFailure.unreadable
   if (Transport.isAborted(thrown)) return Transport.aborted
-  if (Transport.isTransport(thrown)) return Transport.problem
+  if (Transport.isTransport(thrown)) return Transport.problemOf(thrown)
   if (AISDKError.isInstance(thrown)) return { reason: "unknown", detail: "the client failed for a reason of its own" }
   return { reason: "unknown", detail: "the client failed unexpectedly" }
 }

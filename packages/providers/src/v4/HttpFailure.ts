@@ -21,6 +21,7 @@ export interface HttpFailure {
   readonly responseHeaders?: unknown
   readonly responseBody?: unknown
   readonly cause?: unknown
+  readonly message?: unknown
 }
 
 /**
@@ -55,7 +56,7 @@ export const isUnreadable = (error: unknown): boolean =>
  *
  * **Details**
  *
- * The status decides. The body is read only where one status stands for
+ * The status decides. The body gives the provider's code and type, and decides only where one status stands for
  * several reasons: 429 (rate or quota) and the statuses of a refused request.
  * A status of success on a failed call is a connection that broke off while
  * the body was read, or a body that cannot be read. `now` is the time in
@@ -65,10 +66,14 @@ export const isUnreadable = (error: unknown): boolean =>
  * @since 0.1.0
  */
 export const classify = (failure: HttpFailure, now: number): Problem => {
-  const retryAfter = RetryAfter.fromHeaders(failure.responseHeaders, now, failure.statusCode === 429) ??
-    RetryAfter.fromBody(ErrorBody.read(failure.responseBody).delay)
+  const { statusCode } = failure
+  if (isNoOutput(failure)) return unreadable
+  const body = ErrorBody.read(statusCode >= 400 ? failure.responseBody : undefined)
+  const retryAfter = RetryAfter.fromHeaders(failure.responseHeaders, now, statusCode === 429) ??
+    RetryAfter.fromBody(body.delay)
   return {
-    ...problemOf(failure),
+    ...problemOf(failure, body),
+    ...body.facts,
     status: failure.statusCode,
     ...(retryAfter === undefined ? {} : { retryAfter })
   }
@@ -87,13 +92,21 @@ export const refusalOf = (body: ErrorBody.ErrorBody): ModelError.ModelErrorReaso
   return says(body, filter) ? "content-filtered" : undefined
 }
 
-const problemOf = (failure: HttpFailure): Problem => {
+// OpenAI's client makes a status 500 of its own for a response of success without output.
+const isNoOutput = ({ message }: HttpFailure): boolean =>
+  typeof message === "string" && message.startsWith("Responses API returned no output")
+
+const problemOf = (failure: HttpFailure, body: ErrorBody.ErrorBody): Problem => {
   const { statusCode: status } = failure
-  if (status >= 200 && status < 300) return Transport.isTransport(failure.cause) ? Transport.problem : unreadable
+  if (status >= 200 && status < 300) {
+    return Transport.isTransport(failure.cause)
+      ? Transport.problemOf(failure.cause)
+      : unreadable
+  }
   if (status === 401 || status === 403) return { reason: "authentication" }
   if (status === 402) return { reason: "quota-exceeded" }
   if (status === 408 || status === 409 || status >= 500) return { reason: "overloaded" }
-  if (status >= 400) return { reason: refusal(status, ErrorBody.read(failure.responseBody)) }
+  if (status >= 400) return { reason: refusal(status, body) }
   return { reason: "unknown", detail: "the provider answered with a status that is no answer" }
 }
 

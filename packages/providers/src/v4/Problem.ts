@@ -11,7 +11,9 @@ import type { ModelError, Usage } from "@mandate/core"
  *
  * **Details**
  *
- * `detail` is written in this package and never taken from a provider.
+ * `detail` is written in this package and never taken from a provider. `code`,
+ * `type` and `parameter` are the provider's, where they are short words;
+ * `network` is a code with a host and a port.
  * `status` is a whole number, `retryAfter` a whole number of milliseconds that
  * is not negative, `usage` has counts as Finish.toUsage makes them: the error's
  * own check of them can therefore not fail.
@@ -23,6 +25,10 @@ export interface Problem {
   readonly reason: ModelError.ModelErrorReason
   readonly detail?: string
   readonly status?: number
+  readonly code?: string
+  readonly type?: string
+  readonly parameter?: string
+  readonly network?: string
   readonly retryAfter?: number
   readonly usage?: Usage.ModelUsage
 }

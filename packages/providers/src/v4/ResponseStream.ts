@@ -13,6 +13,7 @@ import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as Failure from "./Failure.ts"
+import * as FailureLog from "./FailureLog.ts"
 import type { Problem } from "./Problem.ts"
 import * as Response from "./Response.ts"
 import * as StreamFailure from "./StreamFailure.ts"
@@ -93,7 +94,10 @@ const take = (
       return Effect.succeed(nothing)
     case "error":
       if (StreamFailure.isWithoutReason(part.error)) return Effect.sync(parts.noReason)
-      return Effect.map(Clock.currentTimeMillis, (now) => Result.fail(StreamFailure.classify(part.error, now)))
+      return Effect.andThen(
+        FailureLog.log(part.error),
+        Effect.map(Clock.currentTimeMillis, (now) => Result.fail(StreamFailure.classify(part.error, now)))
+      )
     default:
       return Effect.succeed(parts.take(part))
   }

@@ -63,6 +63,7 @@ export const classify = (error: unknown, now: number): Problem => {
   return {
     reason: HttpFailure.refusalOf(body) ?? reasonOf(body.codes),
     detail,
+    ...body.facts,
     ...(retryAfter === undefined ? {} : { retryAfter })
   }
 }

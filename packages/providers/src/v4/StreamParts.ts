@@ -19,6 +19,7 @@ import { Json, Message } from "@mandate/core"
 import * as Result from "effect/Result"
 import * as Checked from "./Checked.ts"
 import * as Content from "./Content.ts"
+import * as Finish from "./Finish.ts"
 import type { Problem } from "./Problem.ts"
 import * as StreamedText from "./StreamedText.ts"
 import * as StreamFailure from "./StreamFailure.ts"
@@ -92,8 +93,10 @@ export const make = (limit: number = maxLength): StreamParts => {
   let isWithoutReason = false
   const calls: Array<unknown> = []
   let length = 0
+  let begun = false
 
   const count = (characters: number) => {
+    begun = true
     length += characters + perPart
     return length > limit ? Result.fail(tooLong) : undefined
   }
@@ -172,10 +175,10 @@ export const make = (limit: number = maxLength): StreamParts => {
         return nothing
       default: {
         if (part.type === "custom" && part.kind === streamMark) return nothing
-        const begun = part.type === "tool-call" ? inputs.get(part.toolCallId) : undefined
-        if (begun !== undefined && part.type === "tool-call") inputs.delete(part.toolCallId)
+        const known = part.type === "tool-call" ? inputs.get(part.toolCallId) : undefined
+        if (known !== undefined && part.type === "tool-call") inputs.delete(part.toolCallId)
         if (part.type === "tool-call" && part.providerExecuted !== true) calls.push(part.input)
-        const place = begun?.place ?? begin()
+        const place = known?.place ?? begin()
         return Result.flatMap(settle(place, part), () => count(sizeOf(place.part)) ?? Result.succeed(released()))
       }
     }
@@ -184,6 +187,9 @@ export const make = (limit: number = maxLength): StreamParts => {
   const areCallsWhole = () => calls.length > 0 && inputs.size === 0 && calls.every(isObject)
 
   const end = (): Result.Result<ReadonlyArray<Piece>, Problem> => {
+    // A body that is no stream of events has nothing in it, and no reason to finish.
+    const hasReason = finish?.finishReason.raw !== undefined || finish?.finishReason.unified === "error"
+    if (!begun && !hasReason) return Result.fail({ ...Checked.malformed, usage: Finish.toUsage(finish?.usage) })
     if (finish === undefined && !areCallsWhole()) return Result.fail(StreamFailure.cut)
     const last = StreamFinish.make(finish ?? StreamFinish.none, { isWithoutReason, areCallsWhole })
     if (Result.isFailure(last)) return Result.fail(last.failure)
@@ -201,7 +207,7 @@ export const make = (limit: number = maxLength): StreamParts => {
   return {
     noReason: () => {
       isWithoutReason = true
-      return areCallsWhole() ? nothing : Result.fail(StreamFailure.cut)
+      return areCallsWhole() ? nothing : Result.fail(begun ? StreamFailure.cut : Checked.malformed)
     },
     take: (part) =>
       Result.flatMap(

@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+import { ErrorToken } from "@mandate/core"
 import type { Problem } from "./Problem.ts"
 
 /**
@@ -12,6 +13,23 @@ import type { Problem } from "./Problem.ts"
  * @since 0.1.0
  */
 export const problem: Problem = { reason: "network", detail: "the connection failed or broke off" }
+
+/**
+ * The problem of a connection that failed or broke off, with the code of the
+ * network or of TLS and the host it was made to, as far as the error or what
+ * caused it says them. Of `url` only host and port are used.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export const problemOf = (error: unknown, url?: unknown): Problem => {
+  const coded = causes(error).find((cause) => "code" in cause && ErrorToken.code(cause.code) !== undefined)
+  if (coded === undefined) return problem
+  const { address, code, hostname, port } = coded as Error & { readonly [name: string]: unknown }
+  const host = hostOf(address, port) ?? (typeof hostname === "string" ? hostname : undefined) ?? hostOfUrl(url)
+  const network = ErrorToken.network(host === undefined ? code : `${String(code)} ${host}`) ?? ErrorToken.network(code)
+  return network === undefined ? problem : { ...problem, network }
+}
 
 /**
  * The problem of a request that its client gave up.
@@ -46,13 +64,26 @@ const causes = (error: unknown): ReadonlyArray<Error> => {
   let current = error
   while (current instanceof Error && found.length < maxCauses) {
     found.push(current)
-    current = current.cause
+    // Several addresses of one host were tried: each has an error of its own.
+    current = current instanceof AggregateError && current.cause === undefined ? current.errors[0] : current.cause
   }
   return found
 }
 
+const hostOf = (address: unknown, port: unknown): string | undefined => {
+  if (typeof address !== "string") return undefined
+  const host = address.includes(":") ? `[${address}]` : address
+  return typeof port === "number" ? `${host}:${port}` : host
+}
+
+const hostOfUrl = (url: unknown): string | undefined => {
+  const host = typeof url === "string" ? URL.parse(url)?.host : undefined
+  return host === "" ? undefined : host
+}
+
 // The codes of Node and undici, the names of Bun, and the messages of fetch in Node and browsers.
-const codes = /^(ECONN|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_|UND_ERR_|Connection|FailedToOpenSocket)/
+const codes =
+  /^(ECONN|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_|UND_ERR_|Connection|FailedToOpenSocket|EPROTO|CERT_|ERR_TLS_|ERR_SSL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/
 const messages = /^(terminated$|fetch failed|failed to fetch|network ?error)/i
 
 const isTransportError = (error: Error): boolean =>
