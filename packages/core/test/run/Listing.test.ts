@@ -217,7 +217,7 @@ describe.each(backings)("threads, in $name", ({ make }) => {
         Effect.map(Effect.flip(next<unknown, { readonly message: string }>(effect)), (error) => error.message))
 
       assert.deepStrictEqual(reasons, [
-        "There is no thread \"nobody\"",
+        "There is no thread \"nobody\" in the store; it was never started here, or was forgotten",
         "The thread \"t#0/0.0\" belongs to a child; use the thread of its root",
         "The filter is not valid: limit must be a positive whole number, not 0",
         "The filter is not valid: limit must be at most 1000, not 1001",
