@@ -11,6 +11,7 @@ import * as Schema from "effect/Schema"
 import type { Budget } from "../values/Budget.ts"
 import type { CachePolicy } from "../values/CachePolicy.ts"
 import type { ChildFailurePolicy } from "../values/ChildFailure.ts"
+import * as DeepFreeze from "../values/DeepFreeze.ts"
 import type { DelegationConfig } from "../values/DelegationConfig.ts"
 import type { FileLimits } from "../values/FileLimits.ts"
 import type { ModelError } from "../values/ModelError.ts"
@@ -280,7 +281,7 @@ export const addSubagents = (
  * @since 0.1.0
  */
 export const withModel = (self: AgentSpec, modelId: string | undefined, settings: ModelSettings): AgentSpec =>
-  update(self, { modelId, settings: deepFreeze(structuredClone(settings)) })
+  update(self, { modelId, settings: DeepFreeze.deepFreeze(structuredClone(settings)) })
 
 // Freezes the parts that are plain data; schemas, tools, schedules and effects look after themselves.
 const freeze = (spec: AgentSpec): AgentSpec => {
@@ -289,10 +290,4 @@ const freeze = (spec: AgentSpec): AgentSpec => {
     Object.freeze(part)
   }
   return Object.freeze(spec)
-}
-
-const deepFreeze = <A>(value: A): A => {
-  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value
-  Object.values(value).forEach(deepFreeze)
-  return Object.freeze(value)
 }
