@@ -11,7 +11,9 @@ import type { Json } from "../values/Json.ts"
 
 /**
  * Service that the runtime provides to a handler for the time of one call. It
- * never appears among the requirements of an agent.
+ * never appears among the requirements of an agent. Once the call has ended,
+ * `ask`, `once`, `emit` and `fatal` of a service that was kept die with an error
+ * that says so, and write nothing.
  *
  * @category services
  * @since 0.1.0

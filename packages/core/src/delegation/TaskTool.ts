@@ -146,15 +146,22 @@ const inputOf = (
   json: Json.Json
 ): Effect.Effect<Result.Result<RunInput.RunInput, ReadonlyArray<string>>> =>
   Effect.provideContext(
-    Effect.result(Effect.flatMap(
-      subagent.input.fromModel(json),
-      (value) =>
-        Effect.flatMap(subagent.input.encode(value), (encoded) => {
-          const written = Json.canonical(encoded)
-          const input = { json: written, prompt: subagent.prompt(value, written) }
-          const issues = RunInput.problems(input)
-          return issues.length === 0 ? Effect.succeed(input) : Effect.fail(issues)
-        })
+    Effect.result(Effect.catchDefect(
+      Effect.flatMap(
+        subagent.input.fromModel(json),
+        (value) =>
+          Effect.flatMap(subagent.input.encode(value), (encoded) => {
+            const written = Json.canonical(encoded)
+            const input = { json: written, prompt: subagent.prompt(value, written) }
+            const issues = RunInput.problems(input)
+            return issues.length === 0 ? Effect.succeed(input) : Effect.fail(issues)
+          })
+      ),
+      (defect) =>
+        Effect.andThen(
+          Effect.logError(`The input of the agent "${subagent.agent.id}" cannot be made`, defect),
+          Effect.fail(["the value: Expected an input whose message can be made"])
+        )
     )),
     subagent.agent.context as never
   )

@@ -124,7 +124,7 @@ const approval = Effect.fnUntraced(function*(
   const key = Interrupts.decisionKey(call.key)
   const decided = records.values.get(key)
   if (decided === undefined) {
-    const isNeeded = yield* needsApproval(form.shown, call)
+    const isNeeded = yield* needsApproval(structuredClone(form.shown), call)
     if (isNeeded && form.hidden !== undefined) return unshown(form.hidden)
     yield* append(drive, [
       decision(drive, key, withForm({ approval: isNeeded }, form)),
@@ -160,7 +160,8 @@ const breakpoint = Effect.fnUntraced(function*(
   if (records.requests.has(id)) return records.answers.has(id) ? "pass" : waiting
   const key = Interrupts.breakpointKey(call.key)
   if (records.values.has(key)) return "pass"
-  const stops = yield* stopsAt({ tool: call.part.name, arguments: form.shown })
+  // The code of a policy or a breakpoint may change what it is given; what runs stays as it is.
+  const stops = yield* stopsAt({ tool: call.part.name, arguments: structuredClone(form.shown) })
   if (stops && form.hidden !== undefined) return unshown(form.hidden)
   yield* append(drive, [
     stops

@@ -54,7 +54,9 @@ export const cutOff = (client: Named, reason: ModelErrorReason, usage?: ModelUsa
  * @since 0.1.0
  */
 export const error = (client: Named, given: unknown): ModelError =>
-  given instanceof ModelError ? given : failure(client, "unknown", "the client failed with what is no model error")
+  Result.getOrElse(Result.try(() => given instanceof ModelError), () => false)
+    ? given as ModelError
+    : failure(client, "unknown", "the client failed with what is no model error")
 
 /**
  * The failure of a response that is over its bounds.
@@ -64,22 +66,33 @@ export const error = (client: Named, given: unknown): ModelError =>
  */
 export const overBounds = (client: Named, problem: string): ModelError => failure(client, "invalid-response", problem)
 
-const check = (given: unknown): Result.Result<ModelResponse, string> => {
-  const problem = ResponseBounds.problem(given)
-  return problem === undefined ? decoded(given) : Result.fail(problem)
-}
+/**
+ * The failure of a response that cannot be read: its own code throws, or it
+ * contradicts itself.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const unreadable = (client: Named): ModelError => failure(client, "invalid-response", noResponse)
 
+const check = (given: unknown): Result.Result<ModelResponse, string> =>
+  Result.flatMap(
+    Result.try({ try: () => ResponseBounds.problem(given), catch: () => noResponse }),
+    (problem) => problem === undefined ? decoded(given) : Result.fail(problem)
+  )
+
+// Read once, into JSON: the objects are the client's own, and reading them again may give or throw anything.
 const decoded = (given: unknown): Result.Result<ModelResponse, string> =>
-  isResponse(given) ? Result.succeed(given) : Result.flatMap(
+  Result.flatMap(
     Result.try({ try: () => JSON.parse(JSON.stringify(given)) as unknown, catch: () => noResponse }),
     (json) =>
-      Result.mapError(decode(json), (error) => {
+      isResponse(json) ? Result.succeed(json) : Result.mapError(decode(json), (error) => {
         const [first] = SchemaIssues.lines(error, (key) => ownKeys.has(key))
         return first === undefined ? noResponse : `${noResponse}: ${first}`
       })
   )
 
-const noResponse = "the client gave what is no response"
+const noResponse = "the client returned an invalid response"
 
 // Other keys may be a model's, and are not shown.
 const ownKeys = new Set(

@@ -40,6 +40,7 @@ import type { Drive, LoopTool, ToolCall } from "./Drive.ts"
 import * as ResultBound from "./ResultBound.ts"
 import * as ShownArguments from "./ShownArguments.ts"
 import * as ToolContent from "./ToolContent.ts"
+import * as ToolFailure from "./ToolFailure.ts"
 import * as ToolScope from "./ToolScope.ts"
 import { maxModelJsonBytes } from "./Verdicts.ts"
 
@@ -110,7 +111,11 @@ const approvalOf = (tool: Tool.Any, codecs: ToolCodecs): Pick<LoopTool, "needsAp
         (decoded) =>
           Result.isFailure(decoded) ? Effect.succeed(false) : Effect.catchCause(
             Effect.map(isNeeded(decoded.success, call), (needed) => needed !== false),
-            (cause) => Effect.as(Effect.logError(`The approval policy of the tool "${tool.name}" failed`, cause), true)
+            (cause) =>
+              Effect.as(
+                ToolFailure.log(Effect.logError, `The approval policy of the tool "${tool.name}" failed`, cause),
+                true
+              )
           )
       )
   }
@@ -138,9 +143,10 @@ const execute = Effect.fnUntraced(function*(
   call: ToolCall,
   drive: Drive
 ): Effect.fn.Return<Branch, ToolScope.Lost> {
-  const params = yield* erase(Effect.result(parameters(codecs, json)))
-  if (Result.isFailure(params)) {
-    return failed("InvalidArguments", `The arguments are not valid: ${params.failure.join("; ")}`)
+  const params = yield* erase(Effect.exit(Effect.suspend(() => Effect.result(parameters(codecs, json)))))
+  if (params._tag === "Failure") return yield* ToolFailure.branch(call.part.name, params.cause)
+  if (Result.isFailure(params.value)) {
+    return failed("InvalidArguments", `The arguments are not valid: ${params.value.failure.join("; ")}`)
   }
   const renewal = drive.leaseRenewal()
   if (renewal !== undefined) yield* renewal
@@ -167,10 +173,11 @@ const execute = Effect.fnUntraced(function*(
     toolCallId: call.part.id,
     preliminary: (result: unknown) => erase(Effect.ignore(Effect.flatMap(codecs.success.encode(result), progress)))
   }
+  const given = params.value.success
   const exit = yield* runAlone(
     scope,
     Effect.provideService(
-      Effect.scoped(Effect.suspend(() => handler(params.success, context))),
+      Effect.scoped(Effect.suspend(() => handler(given, context))),
       ToolContext,
       scope.service
     )
@@ -195,26 +202,29 @@ const runAlone = (
   scope: ToolScope.ToolScope,
   body: Effect.Effect<unknown, unknown, unknown>
 ): Effect.Effect<Exit.Exit<unknown, unknown>> =>
-  Effect.flatMap(
-    Effect.forkChild(
-      erase(Effect.withFiber((fiber) => {
-        scope.fiber = fiber
-        return body
-      })),
-      { startImmediately: true }
+  Effect.ensuring(
+    Effect.flatMap(
+      Effect.forkChild(
+        erase(Effect.withFiber((fiber) => {
+          scope.fiber = fiber
+          return body
+        })),
+        { startImmediately: true }
+      ),
+      (fiber) =>
+        Effect.onInterrupt(
+          Fiber.await(fiber),
+          () => Effect.flatMap(Effect.andThen(Fiber.interrupt(fiber), Fiber.await(fiber)), reportLate)
+        )
     ),
-    (fiber) =>
-      Effect.onInterrupt(
-        Fiber.await(fiber),
-        () => Effect.flatMap(Effect.andThen(Fiber.interrupt(fiber), Fiber.await(fiber)), reportLate)
-      )
+    Effect.sync(scope.end)
   )
 
 // Nobody waits for the result any more; a failure is worth a line.
 const reportLate = (exit: Exit.Exit<unknown, unknown>): Effect.Effect<void> =>
   exit._tag === "Success" || Cause.hasInterruptsOnly(exit.cause)
     ? Effect.void
-    : Effect.logWarning("A tool failed after its call had been given up", exit.cause)
+    : ToolFailure.log(Effect.logWarning, "A tool failed after its call had been given up", exit.cause)
 
 const branchOf = (
   codecs: ToolCodecs,
@@ -233,23 +243,25 @@ const branchOf = (
       return Effect.fail(signal.error)
   }
   if (exit._tag === "Success") {
-    return Effect.matchEffect(erase(codecs.success.encode(exit.value)), {
-      onSuccess: (value) =>
-        content === undefined ? Effect.succeed(done(value, false)) : shown(tool, content(exit.value)),
-      onFailure: (issues) =>
-        Effect.as(
-          Effect.logWarning(`The result of the tool "${tool}" cannot be encoded: ${issues.join("; ")}`),
-          failed("InvalidResult", `The result of the tool cannot be encoded: ${issues.join("; ")}`)
-        )
-    })
+    return ToolFailure.guard(tool, () =>
+      Effect.matchEffect(erase(codecs.success.encode(exit.value)), {
+        onSuccess: (value) =>
+          content === undefined ? Effect.succeed(done(value, false)) : shown(tool, content(exit.value)),
+        onFailure: (issues) =>
+          Effect.as(
+            Effect.logWarning(`The result of the tool "${tool}" cannot be encoded: ${issues.join("; ")}`),
+            failed("InvalidResult", `The result of the tool cannot be encoded: ${issues.join("; ")}`)
+          )
+      }))
   }
   const declared = Cause.findErrorOption(exit.cause)
   return Option.isNone(declared)
-    ? toolFailed(tool, exit.cause)
-    : Effect.matchEffect(erase(codecs.failure.encode(declared.value)), {
-      onSuccess: (value) => Effect.succeed(done(value, true)),
-      onFailure: () => toolFailed(tool, exit.cause)
-    })
+    ? ToolFailure.branch(tool, exit.cause)
+    : ToolFailure.guard(tool, () =>
+      Effect.matchEffect(erase(codecs.failure.encode(declared.value)), {
+        onSuccess: (value) => Effect.succeed(done(value, true)),
+        onFailure: () => ToolFailure.branch(tool, exit.cause)
+      }))
 }
 
 const done = (value: Json.Json, isError: boolean): Branch => {
@@ -261,11 +273,5 @@ const done = (value: Json.Json, isError: boolean): Branch => {
 const shown = (tool: string, content: Effect.Effect<ToolOutput>): Effect.Effect<Branch> =>
   Effect.matchCauseEffect(content, {
     onSuccess: (output) => Effect.succeed<Branch>({ _tag: "Done", result: { output, isError: false } }),
-    onFailure: (cause) => toolFailed(tool, cause)
+    onFailure: (cause) => ToolFailure.branch(tool, cause)
   })
-
-const toolFailed = (tool: string, cause: Cause.Cause<unknown>): Effect.Effect<Branch> =>
-  Effect.as(
-    Effect.logError(`The tool "${tool}" failed unexpectedly`, cause),
-    failed("ToolFailed", "The tool failed unexpectedly")
-  )

@@ -212,6 +212,7 @@ const collect = (
     const parts: Array<ModelResponse["parts"][number]> = []
     let finish: Extract<ModelStreamPart, { type: "finish" }> | undefined
     let problem: string | undefined
+    let isContradictory = false
     const show = (event: Record<string, unknown>) =>
       drive.journal.emit(() => ({ ...liveOrigin(drive), step, attempt, ...event }) as LiveEvent)
     const over = ResponseBounds.counter()
@@ -223,6 +224,7 @@ const collect = (
           parts.push(piece.part)
           break
         case "finish":
+          isContradictory ||= finish !== undefined
           finish = piece
           break
         case "text-delta":
@@ -235,16 +237,26 @@ const collect = (
     }
     return Effect.flatMap(
       Stream.runForEachArray(stream, (pieces) =>
-        Effect.suspend(() => {
-          pieces.forEach(take)
-          return problem === undefined
-            ? Effect.void
-            : Effect.fail(GivenResponse.overBounds(drive.agent.client, problem))
-        })),
+        Effect.flatMap(
+          // The pieces are the client's own objects.
+          Effect.try({ try: () => pieces.forEach(take), catch: () => GivenResponse.unreadable(drive.agent.client) }),
+          () =>
+            problem === undefined
+              ? Effect.void
+              : Effect.fail(GivenResponse.overBounds(drive.agent.client, problem))
+        )),
       () => {
+        if (isContradictory) return Effect.fail(GivenResponse.unreadable(drive.agent.client))
         if (finish === undefined) return Effect.fail(GivenResponse.cutOff(drive.agent.client, "network"))
-        const { type: _, ...rest } = finish
-        return Effect.succeed({ ...rest, parts })
+        const { client } = drive.agent
+        const response = Result.try({
+          try: (): ModelResponse => {
+            const { type: _, ...rest } = finish!
+            return { ...rest, parts }
+          },
+          catch: () => GivenResponse.unreadable(client)
+        })
+        return Effect.fromResult(response)
       }
     )
   })

@@ -34,6 +34,7 @@ import * as Interrupts from "./Interrupts.ts"
 import type { Repeated } from "./Repeats.ts"
 import * as ResultBound from "./ResultBound.ts"
 import * as Slots from "./Slots.ts"
+import * as ToolFailure from "./ToolFailure.ts"
 
 /**
  * Runs the calls of a response and gives their branches in call order.
@@ -110,7 +111,7 @@ const branch = (
 
 const bug = ({ part: { name } }: ToolCall, cause: Cause.Cause<unknown>): Effect.Effect<Branch> =>
   Effect.as(
-    Effect.logError(`A call of the tool "${name}" failed by a bug`, cause),
+    ToolFailure.log(Effect.logError, `A call of the tool "${name}" failed by a bug`, cause),
     { _tag: "Fail", failure: { _tag: "Defect", where: `the tool "${name}"` }, cause: Cause.squash(cause) }
   )
 

@@ -11,6 +11,8 @@
  * 3. A value of `once` is recorded before it is given back, and decoded from
  *    its JSON the first time too. Answers that were taken for it are taken,
  *    also when its questions are not asked again.
+ * 4. Once the handler has ended, its service records nothing and shows nothing:
+ *    whoever kept it dies, and so does whoever waits in it.
  *
  * @since 0.1.0
  */
@@ -58,6 +60,9 @@ export interface ToolScope {
   readonly service: ToolContext["Service"]
   fiber: Fiber.Fiber<unknown, unknown> | undefined
   signal: Signal | undefined
+
+  /** Ends what the handler can reach: whoever uses it from then on dies. */
+  readonly end: () => void
 }
 
 /**
@@ -74,9 +79,19 @@ export const make = (
   const { journal, run } = drive
   const questions = Questions.make(journal.records, call.key)
   let openQuestion: string | undefined
+  let isOver = false
+  const waiting: Array<() => void> = []
+  const over = Effect.suspend(() =>
+    Effect.die(new Error(`The call ${call.key} of the tool "${call.part.name}" is over, and its ToolContext with it`))
+  )
+  const ensureOpen = Effect.suspend(() => isOver ? over : Effect.void)
   const scope: ToolScope = {
     fiber: undefined,
     signal: undefined,
+    end: () => {
+      isOver = true
+      waiting.forEach((end) => end())
+    },
     service: {
       threadId: run.threadId,
       runId: run.runId,
@@ -87,10 +102,12 @@ export const make = (
       tenant: run.tenant === "" ? undefined : run.tenant,
       epoch: journal.fence.epoch,
       idempotencyKey: `${run.runId}/${call.key}`,
-      fatal: (reason) => stop({ _tag: "Fatal", reason }),
-      emit: progress,
+      fatal: (reason) =>
+        stop({ _tag: "Fatal", reason: typeof reason === "string" ? reason : "The tool gave no reason" }),
+      emit: (value) => Effect.andThen(ensureOpen, Effect.suspend(() => progress(value))),
       context: RunContext.service(drive, call.part.name),
       ask: Effect.fnUntraced(function*(question, { answer }) {
+        yield* ensureOpen
         const decode = Schema.decodeUnknownEffect(yield* jsonCodec(answer, `an answer to the tool "${call.part.name}"`))
         const request: Questions.Question = {
           _tag: "Question",
@@ -107,6 +124,7 @@ export const make = (
             `The answer to ${given.id} of the run "${run.runId}" does not decode; it is asked for again`
           )
         }
+        yield* ensureOpen
         const id = questions.next()
         if (openQuestion !== undefined) {
           return yield* Effect.die(
@@ -122,6 +140,7 @@ export const make = (
         }))
       }),
       once: Effect.fnUntraced(function*(name, schema, effect) {
+        yield* ensureOpen
         const key = onceKey(call, name)
         const codec = yield* jsonCodec(schema, `the value "${name}" of the tool "${call.part.name}"`)
         const recorded = journal.records.values.get(key)
@@ -132,6 +151,7 @@ export const make = (
         }
         const before = new Set(questions.taken())
         const encoded = yield* Effect.flatMap(effect, (value) => Effect.orDie(Schema.encodeUnknownEffect(codec)(value)))
+        yield* ensureOpen
         const asked = [...questions.taken()].filter((n) => !before.has(n))
         const given: ValueRecord = {
           value: encoded as Json.Json,
@@ -152,9 +172,11 @@ export const make = (
   // Interrupting the fiber from inside is what no `catch` can see; the wait must not shield it.
   const stop = (signal: Signal): Effect.Effect<never> =>
     Effect.suspend(() => {
+      if (isOver) return over
       scope.signal ??= signal
       scope.fiber?.interruptUnsafe()
-      return Effect.interruptible(Effect.never)
+      // A fiber that the handler left behind is not interrupted with it.
+      return Effect.interruptible(Effect.callback<never>((resume) => void waiting.push(() => resume(over))))
     })
   return scope
 }

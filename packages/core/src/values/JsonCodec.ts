@@ -111,9 +111,12 @@ export const make = <A>(schema: Schema.Codec<A, any, any, any>): Result.Result<J
       encode: (value) =>
         Effect.andThen(
           refuse(JsonWalk.endless(value)),
-          Effect.tap(encode(value), (json) =>
-            // Schemas such as `Schema.Any` encode to themselves, JSON or not.
-            refuse(JsonWalk.notJson(json)))
+          Effect.flatMap(encode(value), (json) =>
+            // Schemas such as `Schema.Any` encode to themselves, JSON or not, and code of theirs may be in it.
+            Result.match(JsonWalk.copyJson(json), {
+              onSuccess: Effect.succeed,
+              onFailure: (problem) => Effect.fail([problem])
+            }))
         ) as Effect.Effect<Json, Issues, unknown>,
       fromModel: isWrapped
         ? exactly((json) => Effect.map(unwrap(mapWrapped(json, absent)), (wrapped) => wrapped[wrapperKey] as A))

@@ -59,8 +59,8 @@ const copied = (schema: unknown): Result.Result<JsonSchemaObject, string> => {
 }
 
 const checked = (value: unknown): Effect.Effect<Json, ReadonlyArray<string>> => {
-  const problem = JsonWalk.endless(value) ?? JsonWalk.notJson(value)
-  return problem === undefined ? Effect.succeed(value as Json) : Effect.fail([problem])
+  const copy = JsonWalk.copyJson(value)
+  return Result.isSuccess(copy) ? Effect.succeed(copy.success) : Effect.fail([copy.failure])
 }
 
 const object = (json: unknown): Effect.Effect<JsonSchemaObject, ReadonlyArray<string>> =>

@@ -4,6 +4,8 @@
  * @since 0.1.0
  */
 import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
+import type * as Schema from "effect/Schema"
 
 /**
  * The most levels a value may nest. Schemas are applied by recursion, and what
@@ -32,6 +34,51 @@ export const endless = (value: unknown): string | undefined => walk(value, () =>
  */
 export const notJson = (value: unknown): string | undefined =>
   walk(value, (leaf) => isJsonLeaf(leaf) ? undefined : "Expected a JSON value")
+
+/**
+ * Copies a value that is JSON, reading each part of it once, or gives a line
+ * that names the first part that is not.
+ *
+ * **Details**
+ *
+ * The copy holds plain objects and arrays alone: no getter, no `toJSON` and no
+ * proxy of the value is asked again when it is written. An object with a method
+ * `toJSON` is what that gives. Reading the value may throw what those throw.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const copyJson = (value: unknown): Result.Result<Schema.Json, string> => copied(value, [], [])
+
+const copied = (
+  given: unknown,
+  path: ReadonlyArray<string>,
+  above: ReadonlyArray<object>
+): Result.Result<Schema.Json, string> => {
+  const value = isNode(given) && hasToJson(given) ? given.toJSON(path[path.length - 1] ?? "") : given
+  if (!isNode(value)) {
+    return isJsonLeaf(value)
+      ? Result.succeed(value as Schema.Json)
+      : Result.fail(`${pathText(path)}: Expected a JSON value`)
+  }
+  if (above.includes(value)) return Result.fail(`${pathText(path)}: Expected no cycle`)
+  if (above.length >= maxDepth) return Result.fail(`the value: Expected at most ${maxDepth} levels of nesting`)
+  const inside = [...above, value]
+  const copies: Array<[string, Schema.Json]> = []
+  for (const [key, item] of entriesOf(value)) {
+    const copy = copied(item, [...path, key], inside)
+    if (Result.isFailure(copy)) return copy
+    copies.push([key, copy.success])
+  }
+  return Result.succeed(Array.isArray(value) ? copies.map(([, item]) => item) : Object.fromEntries(copies))
+}
+
+// Of an array each place, empty ones too.
+const entriesOf = (value: object): ReadonlyArray<[string, unknown]> =>
+  Array.isArray(value) ? Array.from(value, (item: unknown, index) => [String(index), item]) : Object.entries(value)
+
+const hasToJson = (value: object): value is { readonly toJSON: (key: string) => unknown } =>
+  "toJSON" in value && typeof value.toJSON === "function"
 
 /**
  * Finds the first leaf of which something is wrong, and gives a line that names

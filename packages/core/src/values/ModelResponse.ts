@@ -91,7 +91,8 @@ export type ModelResponse = typeof ModelResponse.Type
  * Deltas are for watching only: each text and reasoning is given whole as a
  * `part` in its place, and so is everything else that makes up the response.
  * `tool-input-delta` is a piece of a call's argument text. The stream must end
- * with exactly one `finish`; a stream that ends without one is a failure.
+ * with exactly one `finish`; a stream that ends without one,
+ * or has a second one, is a failure.
  *
  * @category models
  * @since 0.1.0

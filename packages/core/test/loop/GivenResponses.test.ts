@@ -67,7 +67,7 @@ const after = Effect.fnUntraced(function*<A, E>(work: Effect.Effect<A, E>) {
   return yield* Fiber.join(running)
 })
 
-describe("a client that gives what is no response", () => {
+describe("a client that returns an invalid response", () => {
   it.effect.each(broken)("is asked again, and the thread can be read: %s", ([, given]) =>
     Effect.gen(function*() {
       const next = processes(clientOf(Effect.succeed(given), 1))
@@ -95,7 +95,7 @@ describe("a client that gives what is no response", () => {
           reason: "invalid-response",
           provider: "p",
           modelId: "m",
-          detail: `the client gave what is no response${problem}`
+          detail: `the client returned an invalid response${problem}`
         })
         assert.deepStrictEqual<unknown>(status, { _tag: "Failed", reason })
         assert.deepStrictEqual(recovered.status, { _tag: "Completed", answer: "done" })
