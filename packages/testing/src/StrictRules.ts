@@ -5,6 +5,7 @@
  */
 import { Message, type ModelRequest } from "@mandate/core"
 import * as Schema from "effect/Schema"
+import * as ProviderCalls from "./strict/ProviderCalls.ts"
 import * as SentSchema from "./strict/SentSchema.ts"
 import * as SentText from "./strict/SentText.ts"
 
@@ -23,8 +24,11 @@ import * as SentText from "./strict/SentText.ts"
  * - `result-order`: results stand in the order of their calls
  * - `result-name`: a result has the name of its call
  * - `unique-call-ids`, `call-id`: no two calls of the request have one id, and
- *   ids are 1 to 40 of `[a-zA-Z0-9_-]`. Those of calls that the provider runs
- *   itself are its own, and not empty
+ *   ids are 1 to 40 of `[a-zA-Z0-9_-]`, or to 64 where the provider runs the
+ *   call itself
+ * - `provider-calls`: a call that the provider runs itself has its result, and a
+ *   result its call, before the next user message; as long as there is none, a
+ *   result may be missing
  * - `tool-name`, `unique-tool-names`: tools are named `[a-zA-Z0-9_-]{1,64}`,
  *   each differently; called tools are named so too
  * - `input-schema`: the root of a tool's input schema is an object
@@ -33,8 +37,8 @@ import * as SentText from "./strict/SentText.ts"
  * - `tool-choice`: a tool that must be called is offered
  * - `user-text`: a user message has content, and none of its texts is blank
  * - `assistant-content`: an assistant message has content other than blank text
- * - `blank-text`: no text of an assistant's message or of the instructions is
- *   blank by itself, whatever stands beside it
+ * - `blank-text`: no text of an assistant's message, of a result's content or of
+ *   the instructions is blank by itself, whatever stands beside it
  * - `reasoning-alone`: reasoning is followed by what it led to, in its message
  * - `user-first`: the first message that is not the system's is the user's
  * - `surrogates`: no text of the request, keys included, has half of a surrogate
@@ -52,6 +56,7 @@ export const Rule = Schema.Literals([
   "result-name",
   "unique-call-ids",
   "call-id",
+  "provider-calls",
   "tool-name",
   "unique-tool-names",
   "input-schema",
@@ -102,6 +107,7 @@ export const check = (request: ModelRequest.ModelRequest): ReadonlyArray<Broken>
   ...checkLast(request.messages),
   ...checkFirst(request.messages),
   ...checkIds(request.messages),
+  ...ProviderCalls.unpaired(request.messages).map((at) => broken("provider-calls", at)),
   ...SentText.unpaired(request).map((at) => broken("surrogates", at))
 ]
 
@@ -154,7 +160,10 @@ const checkMessage = (
         ...checkCalls(message.content, messages[index + 1], at)
       ]
     case "tool":
-      return checkResults(message.content, callsOf(messages[index - 1]), at)
+      return [
+        ...when(message.content.some(hasBlank), "blank-text", at),
+        ...checkResults(message.content, callsOf(messages[index - 1]), at)
+      ]
   }
 }
 
@@ -164,19 +173,9 @@ const checkCalls = (
   at: string
 ): ReadonlyArray<Broken> => {
   const calls = Message.toolCalls(parts)
-  const providers = parts.flatMap((part) =>
-    part.type === "tool-call" && part.providerExecuted === true ? [part.id] : []
-  )
   return [
     ...calls.flatMap(({ name }) => when(!toolName.test(name), "tool-name", `${at} calls ${JSON.stringify(name)}`)),
-    ...when(calls.length > 0 && next?.role !== "tool", "results-follow-calls", `no results directly after ${at}`),
-    ...parts.flatMap((part) =>
-      when(
-        part.type === "tool-result" && !providers.includes(part.id),
-        "one-result-per-call",
-        `${at} holds a result of a call that the provider did not run`
-      )
-    )
+    ...when(calls.length > 0 && next?.role !== "tool", "results-follow-calls", `no results directly after ${at}`)
   ]
 }
 
@@ -218,7 +217,9 @@ const checkIds = (messages: ReadonlyArray<Message.Message>): ReadonlyArray<Broke
     message.role === "assistant" ? message.content.flatMap((part) => part.type === "tool-call" ? [part] : []) : []
   )
   const ids = calls.map(({ id }) => id)
-  const refused = calls.filter(({ id, providerExecuted }) => providerExecuted === true ? id === "" : !callId.test(id))
+  const refused = calls.filter(({ id, providerExecuted }) =>
+    !(providerExecuted === true ? providerCallId : callId).test(id)
+  )
   return [
     ...refused.map(({ id }) => broken("call-id", id === "" ? "a call has an empty id" : JSON.stringify(id))),
     ...repeated(ids).map((id) => broken("unique-call-ids", JSON.stringify(id)))
@@ -230,11 +231,15 @@ const callsOf = (message: Message.Message | undefined): ReadonlyArray<Message.To
 
 const isBlank = (part: Message.AssistantPart): boolean => part.type === "text" && part.text.trim() === ""
 
+const hasBlank = ({ output }: Message.ToolResultPart): boolean =>
+  output.type === "content" && (output.value.length === 0 || output.value.some(isBlank))
+
 // What a bridge marks is content of the provider's own that has no type here.
 const isReasoning = (part: Message.AssistantPart | undefined): boolean =>
   part?.type === "reasoning" && !Object.hasOwn(part.providerMetadata ?? {}, "mandate")
 
 const callId = /^[a-zA-Z0-9_-]{1,40}$/
+const providerCallId = /^[a-zA-Z0-9_-]{1,64}$/
 
 const repeated = (values: ReadonlyArray<string>): ReadonlyArray<string> => [
   ...new Set(values.filter((value, index) => values.indexOf(value) !== index))

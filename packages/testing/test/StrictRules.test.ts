@@ -136,7 +136,28 @@ describe("StrictRules", () => {
     const own = { ...a, providerExecuted: true }
     assert.deepStrictEqual(rulesOfMessages(user, calling(own, resultPart(own)), user), [])
     assert.deepStrictEqual(rulesOfMessages(user, calling(own, b), results(resultPart(b))), [])
-    assert.deepStrictEqual(rulesOfMessages(user, calling(resultPart(a)), user), ["one-result-per-call"])
+    assert.deepStrictEqual(rulesOfMessages(user, calling(resultPart(a)), user), ["provider-calls"])
+  })
+
+  it("wants a provider's own call and its result between two user messages", () => {
+    const own = { ...a, providerExecuted: true }
+    assert.deepStrictEqual(rulesOfMessages(user, calling(own)), [])
+    assert.deepStrictEqual(rulesOfMessages(user, calling(own), calling(resultPart(own)), user), [])
+    assert.deepStrictEqual(
+      rulesOfMessages(user, calling(own, b), results(resultPart(b)), calling(resultPart(own)), user),
+      []
+    )
+    assert.deepStrictEqual(rulesOfMessages(user, calling(own), user), ["provider-calls"])
+    assert.deepStrictEqual(rulesOfMessages(user, calling(own), user, calling(resultPart(own))), ["provider-calls"])
+  })
+
+  it("finds a blank text in the content of a result, and content of nothing", () => {
+    const withContent = (...value: ReadonlyArray<Message.TextPart>): Message.Message =>
+      results({ ...resultPart(a), output: { type: "content", value } })
+    const text = (text: string): Message.TextPart => ({ type: "text", text })
+    assert.deepStrictEqual(rulesOfMessages(user, calling(a), withContent(text("ok"))), [])
+    assert.deepStrictEqual(rulesOfMessages(user, calling(a), withContent(text("ok"), text(" "))), ["blank-text"])
+    assert.deepStrictEqual(rulesOfMessages(user, calling(a), withContent()), ["blank-text"])
   })
 
   it("wants system messages first and not last, and takes a paused response as the last", () => {

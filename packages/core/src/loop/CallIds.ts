@@ -5,9 +5,10 @@
  * @since 0.1.0
  */
 import { type AssistantPart, type Message, text } from "../values/Message.ts"
+import * as SentMessage from "../values/SentMessage.ts"
 
 /**
- * Ids of all tool calls in some messages.
+ * Ids under which all tool calls in some messages are sent.
  *
  * @category getters
  * @since 0.1.0
@@ -21,13 +22,13 @@ export const inMessages = (messages: ReadonlyArray<Message>): Set<string> => {
 }
 
 /**
- * Adds the ids of the tool calls among some parts.
+ * Adds the ids under which the tool calls among some parts are sent.
  *
  * @category combinators
  * @since 0.1.0
  */
 export const addAll = (ids: Set<string>, parts: ReadonlyArray<AssistantPart>): void => {
-  for (const part of parts) if (part.type === "tool-call") ids.add(part.id)
+  for (const part of parts) if (part.type === "tool-call") ids.add(SentMessage.callId(part))
 }
 
 /**
@@ -41,7 +42,9 @@ export const addAll = (ids: Set<string>, parts: ReadonlyArray<AssistantPart>): v
  * A model can invent any name for a tool, and the history it stays in is
  * refused for it on every later request. A rewritten name is never one of
  * `offered`. `prefix` is the position of the response in its thread. The same
- * response in the same position always gets the same ids.
+ * response in the same position always gets the same ids. An id is taken if it
+ * would be sent as one of `taken`: a model can repeat an id that it has seen
+ * only in the form in which it was sent.
  *
  * @category combinators
  * @since 0.1.0
@@ -65,12 +68,14 @@ export const unique = (
     }
     if (part.type !== "tool-call") return part
     let id = part.id
-    if (id === "" || taken.has(id) || used.has(id)) {
+    let sent = SentMessage.callId(part)
+    if (id === "" || taken.has(sent) || used.has(sent)) {
       id = `call_${prefix}_${index}`
       while (taken.has(id) || used.has(id)) id += "_"
+      sent = id
     }
     index++
-    used.add(id)
+    used.add(sent)
     if (part.providerExecuted === true) awaited.set(part.id, [...awaited.get(part.id) ?? [], id])
     const name = acceptable(part.name, offered)
     return id === part.id && name === part.name ? part : { ...part, id, name }

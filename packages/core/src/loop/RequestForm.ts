@@ -8,8 +8,9 @@
  *
  * 1. Nothing that is sent has an unpaired surrogate, keys of schemas included.
  * 2. The root of a tool's schema has `properties`, and every array schema has
- *    `items`.
- * 3. Messages are those of `SentMessage`.
+ *    `items`, in the schema of an answer too.
+ * 3. Messages are those of `SentMessage`, without halves of a provider's own
+ *    calls (`ProviderCalls`).
  * 4. What does not change is made once: a tool, a schema and settings for all
  *    requests, a message for the drive that has it.
  *
@@ -24,6 +25,7 @@ import type { ModelRequest, ModelTool } from "../values/ModelRequest.ts"
 import * as SentMessage from "../values/SentMessage.ts"
 import type { JsonSchemaObject } from "../values/WrappedSchema.ts"
 import type { CompiledAgent } from "./Drive.ts"
+import * as ProviderCalls from "./ProviderCalls.ts"
 
 /**
  * The request of an agent with these messages and tools.
@@ -39,7 +41,7 @@ export const make = (
   messages: sent(system, messages),
   tools: tools.map(tool),
   toolChoice: "auto",
-  ...(answer?.native === undefined ? {} : { answer: wellFormed(answer.native) }),
+  ...(answer?.native === undefined ? {} : { answer: answerOf(answer.native) }),
   settings: wellFormed(settings)
 })
 
@@ -66,7 +68,7 @@ export const tool = (definition: ModelTool): ModelTool => {
  * @since 0.1.0
  */
 export const complete = (schema: JsonSchemaObject): JsonSchemaObject => {
-  const root = withItems(schema) as JsonSchemaObject
+  const root = items(schema)
   return Predicate.isObject(root["properties"]) ? root : { ...root, properties: {} }
 }
 
@@ -77,11 +79,23 @@ const sent = (system: Message | undefined, messages: ReadonlyArray<Message>): Re
     if (made !== undefined) all.push(made)
   }
   if (system !== undefined) add(system)
-  for (const message of messages) add(message)
+  for (const message of ProviderCalls.paired(messages)) add(message)
   return all
 }
 
+type ModelAnswer = NonNullable<ModelRequest["answer"]>
+
+const answerOf = (definition: ModelAnswer): ModelAnswer => {
+  const known = answers.get(definition)
+  if (known !== undefined) return known
+  const schema = definition.schema["type"] === "object" ? complete(definition.schema) : items(definition.schema)
+  const made = wellFormed(schema === definition.schema ? definition : { ...definition, schema })
+  answers.set(definition, made)
+  return made
+}
+
 const tools = new WeakMap<ModelTool, ModelTool>()
+const answers = new WeakMap<ModelAnswer, ModelAnswer>()
 const texts = new WeakMap<object, object>()
 
 // Settings may hold what JSON cannot; that is the client's to refuse.
@@ -93,18 +107,24 @@ const wellFormed = <A extends object>(value: A): A => {
   return made
 }
 
+const items = (schema: JsonSchemaObject): JsonSchemaObject => withItems(schema) as JsonSchemaObject
+
 const withItems = (schema: Json): Json => {
   if (!Predicate.isObject(schema) || Array.isArray(schema)) return schema
   const entries = Object.entries(schema as JsonSchemaObject)
-  const made = entries.map(([key, value]): [string, Json] => [key, member(key, value)])
-  const type = (schema as JsonSchemaObject)["type"]
-  if ((type === "array" || (Array.isArray(type) && type.includes("array"))) && !Object.hasOwn(schema, "items")) {
-    made.push(["items", {}])
-  }
-  return made.length === entries.length && made.every(([, value], index) => value === entries[index]![1])
+  const { items, type } = schema as JsonSchemaObject
+  const lacks = (type === "array" || (Array.isArray(type) && type.includes("array"))) && !isItems(items)
+  const made = entries
+    .filter(([key]) => !lacks || key !== "items")
+    .map(([key, value]): [string, Json] => [key, member(key, value)])
+  if (lacks) made.push(["items", {}])
+  return !lacks && made.every(([, value], index) => value === entries[index]![1])
     ? schema as JsonSchemaObject
     : Object.fromEntries(made)
 }
+
+const isItems = (value: Json | undefined): boolean =>
+  typeof value === "boolean" || (typeof value === "object" && value !== null)
 
 // Only where a schema stands: a property that is called `type`, or a value of an `enum`, is none.
 const member = (key: string, value: Json): Json => {

@@ -13,16 +13,18 @@
  * 3. Reasoning is followed by what it led to. Reasoning at the end of a message
  *    is left out, and with it a message that has nothing else.
  * 4. Ids of calls have 1 to 40 of `[a-zA-Z0-9_-]`, the same for a call and its
- *    result. Those of calls that a provider runs itself stay as they are: it
- *    knows them.
+ *    result. Those of calls that a provider runs itself, which it knows, may
+ *    have 64.
  * 5. No text has an unpaired surrogate, nor has a value that is parsed from one.
+ * 6. A user message stays a message: one that shows nothing says so. Without it
+ *    a conversation could begin with the assistant, which providers refuse.
  *
  * @since 0.1.0
  */
 import * as Result from "effect/Result"
 import * as Digest from "./Digest.ts"
 import * as Json from "./Json.ts"
-import type { AssistantPart, Message, ToolCallPart } from "./Message.ts"
+import type { AssistantPart, Message, ToolCallPart, ToolOutput, ToolResultPart } from "./Message.ts"
 import * as Text from "./Text.ts"
 
 /**
@@ -53,6 +55,18 @@ export const make = (message: Message): Message | undefined => {
  */
 export const hasContent = (parts: ReadonlyArray<AssistantPart>): boolean => parts.some(isContent)
 
+/**
+ * The id under which a call and its result are sent.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const callId = ({ id, providerExecuted }: Pick<ToolCallPart, "id" | "providerExecuted">): string => {
+  const isAccepted = (providerExecuted === true ? acceptedOfProvider : accepted).test(id)
+  // The digest of an id is as unique in its thread as the id is.
+  return isAccepted ? id : `call_${Digest.short(id)}`
+}
+
 const empty: Message = { role: "system", content: "" }
 const made = new WeakMap<Message, Message>()
 
@@ -62,7 +76,7 @@ const form = (message: Message): Message | undefined => {
       return Text.isBlank(message.content) ? undefined : wellFormed(message)
     case "user": {
       const content = message.content.filter((part) => part.type !== "text" || !Text.isBlank(part.text))
-      if (content.length === 0) return undefined
+      if (content.length === 0) return blankInput
       return wellFormed(content.length === message.content.length ? message : { ...message, content })
     }
     case "assistant": {
@@ -74,10 +88,8 @@ const form = (message: Message): Message | undefined => {
         : { ...message, content }
     }
     case "tool": {
-      const isFine = message.content.every((part) => part.providerExecuted === true || isId(part.id))
-      return isFine
-        ? message
-        : { ...message, content: message.content.map((part) => ({ ...part, id: idOf(part) })) }
+      const content = message.content.map((part) => result(part, part.providerExecuted === true))
+      return content.every((part, index) => part === message.content[index]) ? message : { ...message, content }
     }
   }
 }
@@ -85,7 +97,9 @@ const form = (message: Message): Message | undefined => {
 const contentOf = (parts: ReadonlyArray<AssistantPart>): ReadonlyArray<AssistantPart> => {
   const shown = parts.filter((part) => part.type !== "text" || !Text.isBlank(part.text))
   const last = shown.findLastIndex(isContent)
-  return shown.slice(0, last + 1).map((part) => part.type === "tool-call" ? call(part) : part)
+  return shown.slice(0, last + 1).map((part) =>
+    part.type === "tool-call" ? call(part) : part.type === "tool-result" ? result(part, true) : part
+  )
 }
 
 const isContent = (part: AssistantPart): boolean => {
@@ -111,33 +125,42 @@ const marksOf = ({ providerMetadata }: AssistantPart): { readonly [key: string]:
 }
 
 const call = (part: ToolCallPart): ToolCallPart => {
-  const id = idOf(part)
+  const id = callId(part)
   const args = hasEscape.test(part.arguments) ? repaired(part.arguments) : part.arguments
   return id === part.id && args === part.arguments ? part : { ...part, id, arguments: args }
 }
 
-// A model can write half of a pair as an escape, which only shows once the arguments are parsed.
-const repaired = (text: string): string =>
-  Result.match(Json.parse(text, maxBytes), {
-    onFailure: () => text.toWellFormed(),
-    onSuccess: (value) => {
-      const { text: whole, value: mended } = Json.stringify(value)
-      return mended === value ? text : whole
-    }
-  })
+// Beside calls there are results of the provider alone, whether or not its client marks them.
+const result = (part: ToolResultPart, providerExecuted: boolean): ToolResultPart => {
+  const id = callId({ id: part.id, providerExecuted })
+  const output = shownOutput(part.output)
+  return id === part.id && output === part.output ? part : { ...part, id, output }
+}
 
-// As much as is parsed of what a model writes: more is sent as no JSON at all.
-const maxBytes = 8 * 1024 * 1024
+const shownOutput = (output: ToolOutput): ToolOutput => {
+  if (output.type !== "content") return output
+  const value = output.value.filter((part) => part.type !== "text" || !Text.isBlank(part.text))
+  if (value.length === output.value.length && value.length > 0) return output
+  return value.length === 0 ? { type: "text", value: "(no content)" } : { type: "content", value }
+}
+
+// A model can write half of a pair as an escape, which only shows once the arguments are parsed. The rest of the text
+// stays as it was written: numbers keep all their digits, and no depth is too great.
+const repaired = (text: string): string => {
+  const whole = text.toWellFormed()
+  const isJson = Result.isSuccess(Result.try(() => JSON.parse(whole) as unknown))
+  return isJson ? whole.replace(escapes, (escape) => isHalf.test(escape) ? "\ufffd" : escape) : whole
+}
 
 const hasEscape = /\\u[dD][89a-fA-F][0-9a-fA-F]{2}|\p{Surrogate}/u
-
-const isId = (id: string): boolean => accepted.test(id)
-
-// The digest of an id is as unique in its thread as the id is.
-const idOf = ({ id, providerExecuted }: { readonly id: string; readonly providerExecuted?: boolean }): string =>
-  providerExecuted === true || isId(id) ? id : `call_${Digest.short(id)}`
+// Pairs first, then halves, then every other escape, a backslash's own included.
+const escapes = /\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[dD][89a-fA-F][0-9a-fA-F]{2}|\\[^]/g
+const isHalf = /^\\u[0-9a-fA-F]{4}$/
 
 const accepted = /^[a-zA-Z0-9_-]{1,40}$/
+const acceptedOfProvider = /^[a-zA-Z0-9_-]{1,64}$/
+
+const blankInput: Message = { role: "user", content: [{ type: "text", text: "(no text)" }] }
 
 const wellFormed = <A extends Message>(message: A): A => isWellFormed(message) ? message : Json.stringify(message).value
 
@@ -146,6 +169,9 @@ const isWellFormed = (message: Message): boolean => {
   if (message.role === "system") return message.content.isWellFormed()
   if (message.role !== "user") return true
   return message.content.every((part) =>
-    part.type === "text" ? part.text.isWellFormed() : part.filename?.isWellFormed() !== false
+    part.type === "text"
+      ? part.text.isWellFormed()
+      : part.mediaType.isWellFormed() && part.filename?.isWellFormed() !== false &&
+        (part.data.type === "base64" || part.data.url.isWellFormed())
   )
 }

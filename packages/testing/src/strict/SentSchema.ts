@@ -23,7 +23,7 @@ export const withoutItems = (schema: unknown, path: ReadonlyArray<string> = []):
   if (!isObject(schema)) return []
   const types = [schema["type"]].flat()
   return [
-    ...(types.includes("array") && !Object.hasOwn(schema, "items") ? [path.join(".") || "(root)"] : []),
+    ...(types.includes("array") && !isItems(schema["items"]) ? [path.join(".") || "(root)"] : []),
     ...Object.entries(schema).flatMap(([key, value]): ReadonlyArray<string> => {
       if (members.has(key) && isObject(value)) {
         return Object.entries(value).flatMap(([name, item]) => withoutItems(item, [...path, key, name]))
@@ -36,9 +36,23 @@ export const withoutItems = (schema: unknown, path: ReadonlyArray<string> = []):
   ]
 }
 
+const isItems = (value: unknown): boolean => typeof value === "boolean" || Array.isArray(value) || isObject(value)
+
 const isObject = (value: unknown): value is { readonly [key: string]: unknown } =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-const members = new Set(["properties", "patternProperties", "$defs", "definitions"])
-const lists = new Set(["anyOf", "oneOf", "allOf", "prefixItems"])
-const schemas = new Set(["items", "additionalProperties", "not", "contains"])
+const members = new Set(["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"])
+const lists = new Set(["anyOf", "oneOf", "allOf", "prefixItems", "items"])
+const schemas = new Set([
+  "items",
+  "additionalItems",
+  "additionalProperties",
+  "unevaluatedItems",
+  "unevaluatedProperties",
+  "contains",
+  "propertyNames",
+  "not",
+  "if",
+  "then",
+  "else"
+])

@@ -37,9 +37,17 @@ const maxBytes = 8 * 1024 * 1024
 
 const places = (value: unknown, at: string): ReadonlyArray<string> => isWellFormed(value) ? [] : [at]
 
-const isWellFormed = (value: unknown): boolean => {
-  if (typeof value === "string") return value.isWellFormed()
-  if (Array.isArray(value)) return value.every(isWellFormed)
-  if (typeof value !== "object" || value === null) return true
-  return Object.entries(value).every(([key, item]) => key.isWellFormed() && isWellFormed(item))
+// A list of what is left to look at, since what a model writes can nest deeper than calls can.
+const isWellFormed = (root: unknown): boolean => {
+  const left = [root]
+  while (left.length > 0) {
+    const value = left.pop()
+    if (typeof value === "string" && !value.isWellFormed()) return false
+    if (typeof value !== "object" || value === null) continue
+    for (const [key, item] of Object.entries(value)) {
+      if (!key.isWellFormed()) return false
+      left.push(item)
+    }
+  }
+  return true
 }
