@@ -18,7 +18,7 @@ import * as Children from "../loop/Children.ts"
 import * as OpenRun from "../loop/OpenRun.ts"
 import * as Transcript from "../loop/Transcript.ts"
 import type { CorruptRow } from "../service/CorruptRow.ts"
-import type { LoadedRun } from "../service/RunRow.ts"
+import type { LoadedRun, RunRow } from "../service/RunRow.ts"
 import type { RunStore, StoreError } from "../service/RunStore.ts"
 import { resultKey } from "../values/RunRecord.ts"
 import * as Usage from "../values/Usage.ts"
@@ -27,7 +27,8 @@ import * as StoredRun from "./StoredRun.ts"
 type Read<A> = Effect.Effect<A, StoreError | CorruptRow>
 
 /**
- * What an open run and its tree have used so far.
+ * What an open run and its tree have used so far. A child that cannot be read
+ * counts as a run that has used nothing: it must not hide how its parent stands.
  *
  * @category getters
  * @since 0.1.0
@@ -35,7 +36,12 @@ type Read<A> = Effect.Effect<A, StoreError | CorruptRow>
 export const of: (store: RunStore["Service"], loaded: LoadedRun) => Read<Usage.RunUsage> = Effect.fnUntraced(
   function*(store, loaded) {
     const open = yield* Effect.fromResult(OpenRun.decode(loaded))
-    return yield* ofOpen(store, open, (below) => Effect.map(of(store, below), ({ tree }) => tree))
+    return yield* ofOpen(store, open, (child) =>
+      Effect.catchTag(
+        treeOf(store, child, (below) => Effect.map(of(store, below), ({ tree }) => tree)),
+        "CorruptRow",
+        () => Effect.succeed(Usage.zero)
+      ))
   }
 )
 
@@ -55,8 +61,8 @@ export const byId = (store: RunStore["Service"], runId: string): Read<Usage.RunU
       : of(store, loaded))
 
 /**
- * The same of a run that is decoded. `treeOf` says what the tree of an open
- * child has used.
+ * The same of a run that is decoded. `read` says what the tree of a child has
+ * used whose result the run has not recorded.
  *
  * @category getters
  * @since 0.1.0
@@ -64,22 +70,33 @@ export const byId = (store: RunStore["Service"], runId: string): Read<Usage.RunU
 export const ofOpen = Effect.fnUntraced(function*(
   store: RunStore["Service"],
   open: OpenRun.OpenRun,
-  treeOf: (child: LoadedRun) => Read<Usage.Usage>
+  read: (child: RunRow) => Read<Usage.Usage>
 ): Effect.fn.Return<Usage.RunUsage, StoreError | CorruptRow> {
   const transcript = StoredRun.transcript(open, "")
   for (const child of yield* Children.of(store, open.run.runId)) {
     if (open.records.results.has(resultKey(child.callKey ?? ""))) continue
-    if (child.state === "Settled") {
-      Transcript.addChild(transcript, (yield* Effect.fromResult(StoredRun.usage(child))).tree)
-      continue
-    }
-    const below = yield* store.load(child.runId)
-    if (below === undefined) continue
-    // It may have settled since its row was read.
-    const tree = below.row.state === "Settled"
-      ? (yield* Effect.fromResult(StoredRun.usage(below.row))).tree
-      : yield* treeOf(below)
-    Transcript.addChild(transcript, tree)
+    Transcript.addChild(transcript, yield* read(child))
   }
   return Transcript.usage(transcript)
 })
+
+/**
+ * What the tree of a child has used, by its row once it is settled. `ofOpen`
+ * says it of one that is open.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const treeOf = (
+  store: RunStore["Service"],
+  child: RunRow,
+  ofOpen: (child: LoadedRun) => Read<Usage.Usage>
+): Read<Usage.Usage> => {
+  const settled = (row: RunRow) => Effect.map(Effect.fromResult(StoredRun.usage(row)), ({ tree }) => tree)
+  if (child.state === "Settled") return settled(child)
+  return Effect.flatMap(store.load(child.runId), (loaded) => {
+    if (loaded === undefined) return Effect.succeed(Usage.zero)
+    // It may have settled since its row was read.
+    return loaded.row.state === "Settled" ? settled(loaded.row) : ofOpen(loaded)
+  })
+}

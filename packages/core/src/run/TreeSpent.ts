@@ -29,7 +29,11 @@ export const of: (
   loaded: LoadedRun
 ) => Effect.Effect<Usage.Usage, StoreError | CorruptRow> = Effect.fnUntraced(function*(store, loaded) {
   const open = yield* Effect.fromResult(OpenRun.decode(loaded))
-  const { own, tree } = yield* OpenUsage.ofOpen(store, open, (below) => of(store, below))
+  const { own, tree } = yield* OpenUsage.ofOpen(
+    store,
+    open,
+    (child) => OpenUsage.treeOf(store, child, (below) => of(store, below))
+  )
   return { ...tree, toolCalls: Measure.add(tree.toolCalls - own.toolCalls, started(open)) }
 })
 
