@@ -6,6 +6,7 @@
 import type { LanguageModelV4 } from "@ai-sdk/provider"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
+import { boundedFetch } from "../v4/BoundedFetch.ts"
 import * as ClientPackage from "./ClientPackage.ts"
 import { type EnvError, type InvalidVariable, MissingVariable } from "./EnvError.ts"
 import * as Variables from "./Variables.ts"
@@ -44,6 +45,8 @@ export const providers: ReadonlyMap<string, EnvProvider> = new Map<string, EnvPr
   ]
 ])
 
+const fetch = boundedFetch()
+
 const openai = Effect.fnUntraced(function*(provider: string) {
   const apiKey = yield* required(provider, "OPENAI_API_KEY", Variables.key)
   const baseURL = (yield* Variables.baseUrl("OPENAI_BASE_URL")) ?? "https://api.openai.com/v1"
@@ -52,7 +55,7 @@ const openai = Effect.fnUntraced(function*(provider: string) {
     provider,
     () => import("@ai-sdk/openai").catch(ClientPackage.missing)
   )
-  return createOpenAI({ apiKey: Redacted.value(apiKey), baseURL })
+  return createOpenAI({ apiKey: Redacted.value(apiKey), baseURL, fetch })
 })
 
 const anthropic = Effect.gen(function*() {
@@ -63,7 +66,7 @@ const anthropic = Effect.gen(function*() {
     "anthropic",
     () => import("@ai-sdk/anthropic").catch(ClientPackage.missing)
   )
-  return createAnthropic({ apiKey: Redacted.value(apiKey), baseURL })
+  return createAnthropic({ apiKey: Redacted.value(apiKey), baseURL, fetch })
 })
 
 const google = Effect.gen(function*() {
@@ -74,7 +77,11 @@ const google = Effect.gen(function*() {
     "google",
     () => import("@ai-sdk/google").catch(ClientPackage.missing)
   )
-  return createGoogleGenerativeAI({ apiKey: Redacted.value(apiKey), ...(baseURL === undefined ? {} : { baseURL }) })
+  return createGoogleGenerativeAI({
+    apiKey: Redacted.value(apiKey),
+    fetch,
+    ...(baseURL === undefined ? {} : { baseURL })
+  })
 })
 
 const openaiCompatible = Effect.fnUntraced(function*(supportsStructuredOutputs: boolean) {
@@ -89,6 +96,7 @@ const openaiCompatible = Effect.fnUntraced(function*(supportsStructuredOutputs: 
     name: "openai-compatible",
     baseURL,
     supportsStructuredOutputs,
+    fetch,
     ...(apiKey === undefined ? {} : { apiKey: Redacted.value(apiKey) })
   })
 })

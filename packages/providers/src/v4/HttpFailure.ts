@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import type { ModelError } from "@mandate/core"
+import { tooLarge } from "./BoundedFetch.ts"
 import * as ErrorBody from "./ErrorBody.ts"
 import type { Problem } from "./Problem.ts"
 import * as RetryAfter from "./RetryAfter.ts"
@@ -43,13 +44,15 @@ export const unreadable: Problem = { reason: "invalid-response", detail: "the pr
 
 /**
  * Whether an error says that its client could not read an answer. Anthropic's
- * has no kind of its own for a stream whose first event cannot be read.
+ * has no kind of its own for a stream whose first event cannot be read, and
+ * none has one for a response over a bound.
  *
  * @category getters
  * @since 0.1.0
  */
 export const isUnreadable = (error: unknown): boolean =>
-  error instanceof Error && error.message === "Expected a normalized Anthropic stream error"
+  error instanceof Error &&
+  (error.message === "Expected a normalized Anthropic stream error" || error.message.startsWith(tooLarge))
 
 /**
  * Says what a failed response means.
