@@ -13,6 +13,7 @@ import type * as Schema from "effect/Schema"
 import type * as Types from "effect/Types"
 import * as AgentSpec from "../definition/AgentSpec.ts"
 import type { Breakpoint } from "../definition/Breakpoint.ts"
+import * as SpecParts from "../definition/SpecParts.ts"
 import * as ToolSource from "../definition/ToolSource.ts"
 import * as Bind from "../delegation/Bind.ts"
 import type { DelegateRuntime } from "../delegation/DelegateService.ts"
@@ -26,6 +27,7 @@ import type { DelegationConfig } from "../values/DelegationConfig.ts"
 import type { FileLimits } from "../values/FileLimits.ts"
 import type { ModelError } from "../values/ModelError.ts"
 import type { ModelSettings } from "../values/ModelRequest.ts"
+import * as Options from "../values/Options.ts"
 import type { ToolLimits } from "../values/ToolLimits.ts"
 import * as Agent from "./Agent.ts"
 import type * as TypedAgent from "./TypedAgent.ts"
@@ -110,7 +112,7 @@ export class AgentBuilder<out O, out R = never, in out C = undefined> extends Pi
    * them. Default: none.
    */
   withCatalogTools(names: ReadonlyArray<string>): AgentBuilder<O, R | ToolCatalog, C> {
-    return new AgentBuilder(AgentSpec.withCatalogTools(this.spec, names))
+    return new AgentBuilder(SpecParts.withCatalogTools(this.spec, names))
   }
 
   /**
@@ -119,17 +121,17 @@ export class AgentBuilder<out O, out R = never, in out C = undefined> extends Pi
    */
   withSubagents<const A extends ReadonlyArray<TypedAgent.Any>>(
     subagents: A,
-    config: DelegationConfig = {}
+    config?: DelegationConfig
   ): AgentBuilder<O, R | TypedAgent.Services<A[number]>, C> {
-    return new AgentBuilder(AgentSpec.addSubagents(this.spec, subagents.map(({ spec }) => spec), config))
+    return new AgentBuilder(SpecParts.addSubagents(this.spec, subagents, config))
   }
 
   /**
    * Lets the agent delegate to postures, through the tool `delegate`, within
    * its bounds on tasks. Default: to none.
    */
-  withPostures(options: AgentSpec.PostureOptions = {}): AgentBuilder<O, R | DelegateRuntime, C> {
-    return new AgentBuilder(AgentSpec.withPostures(this.spec, options))
+  withPostures(options?: AgentSpec.PostureOptions): AgentBuilder<O, R | DelegateRuntime, C> {
+    return new AgentBuilder(SpecParts.withPostures(this.spec, options))
   }
 
   /**
@@ -138,7 +140,7 @@ export class AgentBuilder<out O, out R = never, in out C = undefined> extends Pi
    * to proceed. Default: nothing.
    */
   withBreakpoints(breakpoints: ReadonlyArray<Breakpoint>): AgentBuilder<O, R, C> {
-    return new AgentBuilder(AgentSpec.withBreakpoints(this.spec, breakpoints))
+    return new AgentBuilder(SpecParts.withBreakpoints(this.spec, breakpoints))
   }
 
   /** Replaces how many model responses a run may take. Default: 32. */
@@ -193,7 +195,9 @@ export class AgentBuilder<out O, out R = never, in out C = undefined> extends Pi
    * of a child fails the run, anything else is an error that the model reads.
    */
   withChildFailure(policy: ChildFailurePolicy): AgentBuilder<O, R, C> {
-    return new AgentBuilder(AgentSpec.update(this.spec, { childFailure: { ...this.spec.childFailure, ...policy } }))
+    return new AgentBuilder(
+      AgentSpec.update(this.spec, { childFailure: Options.merge(this.spec.childFailure, policy) })
+    )
   }
 
   /**

@@ -6,6 +6,7 @@
  */
 import type * as Schema from "effect/Schema"
 import * as AgentSpec from "../definition/AgentSpec.ts"
+import * as SpecParts from "../definition/SpecParts.ts"
 import type { TaskRequest } from "../values/TaskRequest.ts"
 import { TypedAgent } from "./TypedAgent.ts"
 
@@ -42,13 +43,7 @@ export const make = <I, IE, IRD, IRE, O, OE, ORD, ORE>(id: string, options: {
   readonly input: Schema.Codec<I, IE, IRD, IRE>
   readonly report: Schema.Codec<O, OE, ORD, ORE>
 }): TypedAgent<I, O, IRD | IRE | ORD | ORE> =>
-  new TypedAgent(AgentSpec.make({
-    id,
-    role: "typed",
-    description: options.description,
-    input: options.input as AgentSpec.AnyCodec,
-    report: options.report as AgentSpec.AnyCodec
-  }))
+  new TypedAgent(AgentSpec.make({ id, role: "typed", ...SpecParts.described(options, "typed") }))
 
 /**
  * Defines a subagent that takes a description of its task and reports in text.
@@ -74,4 +69,4 @@ export const make = <I, IE, IRD, IRE, O, OE, ORD, ORE>(id: string, options: {
  * @since 0.1.0
  */
 export const text = (id: string, options: { readonly description: string }): TypedAgent<TaskRequest, string> =>
-  new TypedAgent(AgentSpec.make({ id, role: "text", description: options.description }))
+  new TypedAgent(AgentSpec.make({ id, role: "text", ...SpecParts.described(options, "text") }))

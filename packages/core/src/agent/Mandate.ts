@@ -17,6 +17,7 @@ import * as RunEvents from "../service/RunEvents.ts"
 import { RunStore } from "../service/RunStore.ts"
 import { RuntimeConfig } from "../service/RuntimeConfig.ts"
 import * as StoreFailure from "../service/StoreFailure.ts"
+import * as Options from "../values/Options.ts"
 
 export {
   /**
@@ -101,18 +102,31 @@ export type Times = { readonly [K in keyof (typeof RuntimeConfig)["Service"]]?: 
  * **Gotchas**
  *
  * All processes on one store should have the same `leaseTtl`, and a
- * `leaseRenewal` of a third of it or less.
+ * `leaseRenewal` of a third of it or less. Times that are not valid are a
+ * defect, an `InvalidOptions`.
  *
  * @category layers
  * @since 0.1.0
  */
-export const layerConfig = ({ cancelGrace, closeGrace, leaseRenewal, leaseTtl }: Times): Layer.Layer<never> =>
+export const layerConfig = (times: Times): Layer.Layer<never> =>
   Layer.effect(
     RuntimeConfig,
-    Effect.map(RuntimeConfig, (before) => ({
-      leaseTtl: Duration.fromInputUnsafe(leaseTtl ?? before.leaseTtl),
-      leaseRenewal: Duration.fromInputUnsafe(leaseRenewal ?? before.leaseRenewal),
-      cancelGrace: Duration.fromInputUnsafe(cancelGrace ?? before.cancelGrace),
-      closeGrace: Duration.fromInputUnsafe(closeGrace ?? before.closeGrace)
-    }))
+    Effect.flatMap(Options.orDie("Mandate.layerConfig", decodeTimes(times)), (given) =>
+      Effect.map(RuntimeConfig, (before) => ({
+        leaseTtl: Duration.fromInputUnsafe(given.leaseTtl ?? before.leaseTtl),
+        leaseRenewal: Duration.fromInputUnsafe(given.leaseRenewal ?? before.leaseRenewal),
+        cancelGrace: Duration.fromInputUnsafe(given.cancelGrace ?? before.cancelGrace),
+        closeGrace: Duration.fromInputUnsafe(given.closeGrace ?? before.closeGrace)
+      })))
   )
+
+const time = Options.checked<Duration.Input>("a finite duration from 0 on", (value) => {
+  const millis = Options.millisOf(value)
+  return millis >= 0 && millis < Number.POSITIVE_INFINITY
+})
+const decodeTimes = Options.make<Times>("time", {
+  leaseTtl: time,
+  leaseRenewal: time,
+  cancelGrace: time,
+  closeGrace: time
+})

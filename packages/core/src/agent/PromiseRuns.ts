@@ -4,23 +4,29 @@
  * @since 0.1.0
  */
 import type * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
 import type * as Stream from "effect/Stream"
 import type { RunHandle, Runs } from "../delegation/Runs.ts"
+import * as RunFailure from "../run/RunFailure.ts"
 import type { Answer } from "../values/Answer.ts"
 import type { RunId, ThreadId } from "../values/Ids.ts"
 import type * as RunConfig from "../values/RunConfig.ts"
+import type { RunError } from "../values/RunError.ts"
 import type { RunEvent } from "../values/RunEvent.ts"
 import type { CurrentStatus, RunFinished, RunResult, SettledRun } from "../values/RunResult.ts"
+import type * as VerbOptions from "../values/VerbOptions.ts"
+import * as CallSignal from "./CallSignal.ts"
+import type { Cancellable } from "./CallSignal.ts"
 
-/**
- * A signal that cancels what it is given to.
- *
- * @category models
- * @since 0.1.0
- */
-export interface Cancellable {
-  readonly signal?: AbortSignal | undefined
-}
+export type {
+  /**
+   * A signal that cancels what it is given to.
+   *
+   * @category models
+   * @since 0.1.0
+   */
+  Cancellable
+} from "./CallSignal.ts"
 
 /**
  * The verbs of an agent that takes an `I`, answers with an `O`, and gives back
@@ -114,19 +120,35 @@ export interface Perform {
  */
 export const make = <I, A, O, C>(runs: Runs<I, A, O, C>, perform: Perform): PromiseRuns<I, A, O, C> => ({
   id: runs.id,
-  run: (input, ...args) => {
-    const { signal, ...config }: RunConfig.WithContext & Cancellable = args[0] ?? {}
-    return perform.effect(runs.run(input, ...[config] as unknown as RunConfig.Args<C>), signal)
-  },
+  run: (input, ...[options]) =>
+    withSignal(perform, options, (rest) => runs.run(input, ...[rest] as unknown as RunConfig.Args<C>)),
   stream: (input, ...config) => perform.stream(runs.stream(input, ...config)),
   start: (input, ...config) => perform.effect(runs.start(input, ...config)).then((started) => handle(started, perform)),
-  resume: (threadId, answers, options) => perform.effect(runs.resume(threadId, answers), options?.signal),
-  recover: (threadId, { signal, ...options } = {}) => perform.effect(runs.recover(threadId, options), signal),
+  resume: (threadId, answers, options) =>
+    Result.match(CallSignal.decode(options), {
+      onSuccess: ({ signal }) => perform.effect(runs.resume(threadId, answers), signal),
+      onFailure: (issues) => perform.effect(invalid(issues))
+    }),
+  recover: (threadId, options) =>
+    withSignal(perform, options, (rest) => runs.recover(threadId, rest as VerbOptions.RecoverOptions)),
   cancel: (threadId, options) => perform.effect(runs.cancel(threadId, options)),
   status: (threadId) => perform.effect(runs.status(threadId)),
   history: (threadId) => perform.effect(runs.history(threadId)),
   forget: (threadId) => perform.effect(runs.forget(threadId))
 })
+
+const withSignal = <A>(
+  perform: Perform,
+  options: unknown,
+  verb: (rest: unknown) => Effect.Effect<A, RunError>
+): Promise<A> =>
+  Result.match(CallSignal.split(options), {
+    onSuccess: ({ rest, signal }) => perform.effect(verb(rest), signal),
+    onFailure: (issues) => perform.effect(invalid(issues))
+  })
+
+const invalid = (issues: ReadonlyArray<string>): Effect.Effect<never, RunError> =>
+  RunFailure.fail({ _tag: "InvalidInput", field: "options", issues })
 
 const handle = <A>(
   { await: outcome, cancel, events, runId, threadId }: RunHandle<A>,

@@ -9,16 +9,19 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
+import * as Result from "effect/Result"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { JsonAgent } from "../delegation/BoundAgent.ts"
 import type { Mandate } from "../service/Mandate.ts"
 import type { ModelRegistry } from "../service/ModelRegistry.ts"
 import type { AgentInput } from "../values/AgentInput.ts"
+import * as Options from "../values/Options.ts"
 import type { RunResult, TaskOutcome } from "../values/RunResult.ts"
 import type { Given } from "../values/TaskRequest.ts"
 import type { AgentBuilder } from "./AgentBuilder.ts"
 import * as CallerStack from "./CallerStack.ts"
+import * as CallSignal from "./CallSignal.ts"
 import * as PromiseRuns from "./PromiseRuns.ts"
 import type { TypedAgent } from "./TypedAgent.ts"
 
@@ -142,7 +145,11 @@ export const make = <R, E>(
     build: (agent) => run(Effect.map(agent.build(), (built) => PromiseRuns.make(built, perform))),
     bind: (agent) =>
       run(Effect.map(agent.bind(), (bound) => ({ ...PromiseRuns.make(bound, perform), json: jsonWithin(bound.json) }))),
-    run: (effect, options) => run(effect, options?.signal),
+    run: (effect, options) =>
+      Result.match(CallSignal.decode(options), {
+        onSuccess: ({ signal }) => run(effect, signal),
+        onFailure: (issues) => Promise.reject(new Options.InvalidOptions({ of: "PromiseRuntime.run", issues }))
+      }),
     close,
     [Symbol.asyncDispose]: close
   }

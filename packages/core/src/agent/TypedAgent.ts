@@ -14,6 +14,7 @@ import type * as Schema from "effect/Schema"
 import type * as Types from "effect/Types"
 import * as AgentSpec from "../definition/AgentSpec.ts"
 import type { Breakpoint } from "../definition/Breakpoint.ts"
+import * as SpecParts from "../definition/SpecParts.ts"
 import * as ToolSource from "../definition/ToolSource.ts"
 import * as Bind from "../delegation/Bind.ts"
 import * as BoundAgent from "../delegation/BoundAgent.ts"
@@ -30,6 +31,7 @@ import type { DelegationConfig } from "../values/DelegationConfig.ts"
 import type { FileLimits } from "../values/FileLimits.ts"
 import type { ModelError } from "../values/ModelError.ts"
 import type { ModelSettings } from "../values/ModelRequest.ts"
+import * as Options from "../values/Options.ts"
 import type { ToolLimits } from "../values/ToolLimits.ts"
 
 /**
@@ -114,23 +116,23 @@ export class TypedAgent<in out I, in out O, out R = never, in out C = undefined>
    * them. Default: none.
    */
   withCatalogTools(names: ReadonlyArray<string>): TypedAgent<I, O, R | ToolCatalog, C> {
-    return new TypedAgent(AgentSpec.withCatalogTools(this.spec, names))
+    return new TypedAgent(SpecParts.withCatalogTools(this.spec, names))
   }
 
   /** Adds subagents that this one may delegate to, and bounds on its tasks. */
   withSubagents<const A extends ReadonlyArray<Any>>(
     subagents: A,
-    config: DelegationConfig = {}
+    config?: DelegationConfig
   ): TypedAgent<I, O, R | Services<A[number]>, C> {
-    return new TypedAgent(AgentSpec.addSubagents(this.spec, subagents.map(({ spec }) => spec), config))
+    return new TypedAgent(SpecParts.addSubagents(this.spec, subagents, config))
   }
 
   /**
    * Lets the agent delegate to postures, through the tool `delegate`, within
    * its bounds on tasks. Default: to none.
    */
-  withPostures(options: AgentSpec.PostureOptions = {}): TypedAgent<I, O, R | DelegateRuntime, C> {
-    return new TypedAgent(AgentSpec.withPostures(this.spec, options))
+  withPostures(options?: AgentSpec.PostureOptions): TypedAgent<I, O, R | DelegateRuntime, C> {
+    return new TypedAgent(SpecParts.withPostures(this.spec, options))
   }
 
   /**
@@ -139,7 +141,7 @@ export class TypedAgent<in out I, in out O, out R = never, in out C = undefined>
    * to proceed. Default: nothing.
    */
   withBreakpoints(breakpoints: ReadonlyArray<Breakpoint>): TypedAgent<I, O, R, C> {
-    return new TypedAgent(AgentSpec.withBreakpoints(this.spec, breakpoints))
+    return new TypedAgent(SpecParts.withBreakpoints(this.spec, breakpoints))
   }
 
   /** Replaces how many model responses a run may take. Default: 32. */
@@ -194,7 +196,7 @@ export class TypedAgent<in out I, in out O, out R = never, in out C = undefined>
    * of a child fails the run, anything else is an error that the model reads.
    */
   withChildFailure(policy: ChildFailurePolicy): TypedAgent<I, O, R, C> {
-    return new TypedAgent(AgentSpec.update(this.spec, { childFailure: { ...this.spec.childFailure, ...policy } }))
+    return new TypedAgent(AgentSpec.update(this.spec, { childFailure: Options.merge(this.spec.childFailure, policy) }))
   }
 
   /**
@@ -212,8 +214,8 @@ export class TypedAgent<in out I, in out O, out R = never, in out C = undefined>
    * encoded inputs are, and nothing of the definition that is data differs;
    * `version` stands for what is code. Default: not cached.
    */
-  withCache(policy: CachePolicy = {}): TypedAgent<I, O, R | ResultCache, C> {
-    return new TypedAgent(AgentSpec.update(this.spec, { cache: Object.freeze({ ...policy }) }))
+  withCache(policy?: CachePolicy): TypedAgent<I, O, R | ResultCache, C> {
+    return new TypedAgent(AgentSpec.update(this.spec, { cache: Options.merge({}, policy) }))
   }
 
   /**

@@ -6,6 +6,7 @@
  */
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
+import * as Result from "effect/Result"
 import type * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import type { Budget } from "../values/Budget.ts"
@@ -16,6 +17,8 @@ import type { DelegationConfig } from "../values/DelegationConfig.ts"
 import type { FileLimits } from "../values/FileLimits.ts"
 import type { ModelError } from "../values/ModelError.ts"
 import type { ModelSettings } from "../values/ModelRequest.ts"
+import { decode as decodeSettings } from "../values/ModelSettings.ts"
+import * as Options from "../values/Options.ts"
 import { defaultMaxSteps } from "../values/RunLimits.ts"
 import { TaskRequest } from "../values/TaskRequest.ts"
 import * as ToolLimits from "../values/ToolLimits.ts"
@@ -74,6 +77,8 @@ export interface PostureOptions {
  * - `breakpoints`: what a run stops before
  * - `maxRepeats`: times a run may make one call; absent for any number
  * - `retry`: absent for the default schedule
+ * - `refused`: what was given to a method and is not what it takes, a sentence
+ *   each; a definition with any is refused when it is bound
  * - `maxRetryAfter`: the longest wait that a provider may ask for before a
  *   retry; absent for the default
  *
@@ -108,6 +113,7 @@ export interface AgentSpec {
   readonly retry: RetrySchedule | undefined
   readonly maxRetryAfter: Duration.Input | undefined
   readonly budget: Budget
+  readonly refused: ReadonlyArray<string>
 }
 
 /**
@@ -126,7 +132,7 @@ export const defaultReasks = 1
  * @since 0.1.0
  */
 export const make = (
-  base: Pick<AgentSpec, "id" | "role" | "description"> & Partial<Pick<AgentSpec, "input" | "report">>
+  base: Pick<AgentSpec, "id" | "role" | "description"> & Partial<Pick<AgentSpec, "input" | "report" | "refused">>
 ): AgentSpec =>
   freeze({
     id: base.id,
@@ -155,7 +161,8 @@ export const make = (
     toolLimits: {},
     retry: undefined,
     maxRetryAfter: undefined,
-    budget: {}
+    budget: {},
+    refused: base.refused ?? []
   })
 
 /**
@@ -192,15 +199,19 @@ export const withFileLimits = (self: AgentSpec, limits: FileLimits): AgentSpec =
  * @category combinators
  * @since 0.1.0
  */
-export const withBudget = (self: AgentSpec, { timeout, ...counts }: Budget): AgentSpec =>
-  update(self, {
-    budget: {
-      ...self.budget,
-      ...counts,
-      // A duration may be given as something its owner can change. What is no duration is refused at bind.
-      ...(timeout === undefined ? {} : { timeout: Option.getOrElse(Duration.fromInput(timeout), () => timeout) })
-    }
-  })
+export const withBudget = (self: AgentSpec, budget: Budget): AgentSpec =>
+  update(self, { budget: ownTimeout(Options.merge(self.budget, budget)) })
+
+// A duration may be given as something its owner can change. What is not a duration is refused at bind.
+const ownTimeout = (budget: Budget): Budget =>
+  Result.getOrElse(
+    Result.try(() =>
+      Number.isNaN(Options.millisOf(budget.timeout))
+        ? budget
+        : { ...budget, timeout: Duration.fromInputUnsafe(budget.timeout!) }
+    ),
+    () => budget
+  )
 
 /**
  * Replaces the longest wait that a provider may ask for before a retry.
@@ -235,59 +246,24 @@ export const addTools = (self: AgentSpec, source: ToolSource): AgentSpec =>
   update(self, { tools: [...self.tools, source] })
 
 /**
- * Replaces the names of the catalog's tools.
- *
- * @category combinators
- * @since 0.1.0
- */
-export const withCatalogTools = (self: AgentSpec, names: ReadonlyArray<string>): AgentSpec =>
-  update(self, { catalogTools: Object.freeze([...names]) })
-
-/**
- * Replaces which postures the agent may delegate to.
- *
- * @category combinators
- * @since 0.1.0
- */
-export const withPostures = (self: AgentSpec, { names }: PostureOptions): AgentSpec =>
-  update(self, { postures: Object.freeze(names === undefined ? {} : { names: Object.freeze([...names]) }) })
-
-/**
- * Replaces what a run stops before.
- *
- * @category combinators
- * @since 0.1.0
- */
-export const withBreakpoints = (self: AgentSpec, breakpoints: ReadonlyArray<Breakpoint>): AgentSpec =>
-  update(self, { breakpoints: [...breakpoints] })
-
-/**
- * Adds subagents after those that are there, and merges bounds by field.
- *
- * @category combinators
- * @since 0.1.0
- */
-export const addSubagents = (
-  self: AgentSpec,
-  subagents: ReadonlyArray<AgentSpec>,
-  config: DelegationConfig
-): AgentSpec =>
-  update(self, { subagents: [...self.subagents, ...subagents], delegation: { ...self.delegation, ...config } })
-
-/**
  * Replaces the model and the settings of its calls.
  *
  * @category combinators
  * @since 0.1.0
  */
 export const withModel = (self: AgentSpec, modelId: string | undefined, settings: ModelSettings): AgentSpec =>
-  update(self, { modelId, settings: DeepFreeze.deepFreeze(structuredClone(settings)) })
+  update(self, {
+    modelId,
+    // What is not valid may be beyond copying, and is refused at bind.
+    settings: Result.isSuccess(decodeSettings(settings)) ? DeepFreeze.deepFreeze(structuredClone(settings)) : settings
+  })
 
 // Freezes the parts that are plain data; schemas, tools, schedules and effects look after themselves.
 const freeze = (spec: AgentSpec): AgentSpec => {
   const { breakpoints, budget, childFailure, delegation, files, settings, subagents, toolLimits, tools } = spec
   for (const part of [breakpoints, budget, childFailure, delegation, files, settings, subagents, toolLimits, tools]) {
-    Object.freeze(part)
+    // What a caller gave in place of options is the caller's.
+    Result.try(() => Array.isArray(part) || ValueKind.isPlainObject(part) ? Object.freeze(part) : part)
   }
   return Object.freeze(spec)
 }

@@ -7,8 +7,11 @@
 import type * as Tool from "effect/ai/Tool"
 import type * as Toolkit from "effect/ai/Toolkit"
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import { ToolkitError } from "../values/ToolkitError.ts"
+import * as ValueKind from "../values/ValueKind.ts"
 import type { ToolContext } from "./ToolContext.ts"
 
 /**
@@ -101,6 +104,8 @@ export interface ToolSource {
  * @since 0.1.0
  */
 export const make = (toolkit: Toolkit.Any, handlers: object | Effect.Effect<object, unknown, unknown>): ToolSource => {
+  if (!hasTools(toolkit)) return refused("the toolkit must be a Toolkit", toolkit)
+  if (!Predicate.isObjectKeyword(handlers)) return refused("the handlers must be an object of functions", handlers)
   const tools = Object.freeze(Object.values(toolkit.tools))
   const handled = (given: object): HandledTools => ({
     tools,
@@ -123,7 +128,13 @@ export const make = (toolkit: Toolkit.Any, handlers: object | Effect.Effect<obje
 export const fromToolkit = (
   toolkit: AnyToolkit | Effect.Effect<AnyToolkit, unknown, unknown>
 ): ToolSource => {
-  if (isEffect(toolkit)) return Object.freeze({ known: [], handled: Effect.map(toolkit, carried) })
+  if (isEffect(toolkit)) {
+    return Object.freeze({
+      known: [],
+      handled: Effect.flatMap(toolkit, (given) => isToolkit(given) ? Effect.succeed(carried(given)) : notToolkit(given))
+    })
+  }
+  if (!isToolkit(toolkit)) return Object.freeze({ known: [], handled: notToolkit(toolkit) })
   const handled = carried(toolkit)
   return Object.freeze({ known: handled.tools, handled: Effect.succeed(handled) })
 }
@@ -135,6 +146,23 @@ export const fromToolkit = (
  * @since 0.1.0
  */
 export type AnyToolkit = Toolkit.WithHandler<any>
+
+const hasTools = (given: unknown): boolean =>
+  Predicate.hasProperty(given, "tools") && Predicate.isObjectKeyword(given.tools)
+
+const isToolkit = (given: unknown): given is AnyToolkit =>
+  hasTools(given) && Predicate.hasProperty(given, "handle") && typeof given.handle === "function"
+
+const refusal = (message: string, given: unknown): Effect.Effect<never, ToolkitError> =>
+  Effect.fail(
+    new ToolkitError({ problems: [{ kind: "InvalidSetting", message: `${message}, not ${ValueKind.of(given)}` }] })
+  )
+
+const notToolkit = (given: unknown) =>
+  refusal("the toolkit must be one that carries its handlers, or an effect that gives one", given)
+
+const refused = (message: string, given: unknown): ToolSource =>
+  Object.freeze({ known: [], handled: refusal(message, given) })
 
 const isEffect = <A extends object>(
   given: A | Effect.Effect<A, unknown, unknown>

@@ -38,6 +38,7 @@ import * as DelegateTool from "./DelegateTool.ts"
 import * as EffectCheck from "./EffectCheck.ts"
 import * as EqualResults from "./EqualResults.ts"
 import * as SchemaCheck from "./SchemaCheck.ts"
+import * as SpecCheck from "./SpecCheck.ts"
 import * as TaskTool from "./TaskTool.ts"
 import * as TypedCache from "./TypedCache.ts"
 
@@ -78,6 +79,7 @@ export const compile = (
   spec: AgentSpec
 ): Effect.Effect<BoundSpec, AgentDefinitionError, Mandate | ModelRegistry> =>
   Effect.gen(function*() {
+    yield* SpecCheck.check(spec)
     yield* EffectCheck.check(spec)
     const context = yield* Effect.context<Mandate | ModelRegistry>()
     const family: Family = { context, bound: new Map(), ids: new Set(), problems: [] }
@@ -170,7 +172,10 @@ const bindOne: (
     subagents: subagents.map(({ agent, input, shape }) => ({ id: agent.id, input, shape }))
   })
   const reportForm = spec.report === undefined ? undefined : ReportForm.of(spec.report)
-  const behaviour = Behaviour.of(spec, { agent, input, report: answerCodec, reportForm, shape: shape.text, subagents })
+  // Values that are not valid may not even be JSON.
+  const behaviour = family.problems.length > 0
+    ? ""
+    : Behaviour.of(spec, { agent, input, report: answerCodec, reportForm, shape: shape.text, subagents })
   const bound: BoundSpec = {
     runtime: Context.get(family.context, Mandate),
     role: spec.role,

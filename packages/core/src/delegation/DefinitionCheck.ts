@@ -14,12 +14,16 @@ import type { DefinitionProblem } from "../values/AgentDefinitionError.ts"
 import * as Bound from "../values/Bound.ts"
 import * as Budget from "../values/Budget.ts"
 import * as CachePolicy from "../values/CachePolicy.ts"
+import * as ChildFailure from "../values/ChildFailure.ts"
 import * as DelegationConfig from "../values/DelegationConfig.ts"
 import * as FileLimits from "../values/FileLimits.ts"
 import { AgentId } from "../values/Ids.ts"
+import * as ModelSettings from "../values/ModelSettings.ts"
+import type * as Options from "../values/Options.ts"
 import * as RetryAfter from "../values/RetryAfter.ts"
 import * as Text from "../values/Text.ts"
 import * as ToolLimits from "../values/ToolLimits.ts"
+import * as ValueKind from "../values/ValueKind.ts"
 import { textTaskName, typedTaskName } from "./TaskTool.ts"
 
 /**
@@ -96,13 +100,15 @@ const settings = (spec: AgentSpec): ReadonlyArray<Found> => [
   })),
   ...FileLimits.problems(spec.files).map((message) => ({ kind: "InvalidBound" as const, message })),
   ...RetryAfter.problems(spec.maxRetryAfter).map((message) => ({ kind: "InvalidSetting" as const, message })),
+  ...invalid("the settings of the model", ModelSettings.decode(spec.settings)),
+  ...invalid("the policy of failures", ChildFailure.decodePolicy(spec.childFailure)),
   ...(Number.isSafeInteger(spec.maxSteps) && spec.maxSteps > 0 ? [] : [{
     kind: "InvalidSetting" as const,
-    message: `maxSteps must be a positive whole number, not ${String(spec.maxSteps)}`
+    message: `maxSteps must be a positive whole number, not ${ValueKind.of(spec.maxSteps)}`
   }]),
   ...(Number.isSafeInteger(spec.reasks) && spec.reasks >= 0 && spec.reasks <= 5 ? [] : [{
     kind: "InvalidSetting" as const,
-    message: `reasks must be a whole number from 0 to 5, not ${String(spec.reasks)}`
+    message: `reasks must be a whole number from 0 to 5, not ${ValueKind.of(spec.reasks)}`
   }]),
   ...(spec.maxRepeats === undefined ? [] : Bound.problem("maxRepeats", spec.maxRepeats)).map((message) => ({
     kind: "InvalidSetting" as const,
@@ -110,6 +116,11 @@ const settings = (spec: AgentSpec): ReadonlyArray<Found> => [
   })),
   ...ToolLimits.problems(spec.toolLimits).map((message) => ({ kind: "InvalidBound" as const, message }))
 ]
+
+const invalid = (what: string, decoded: Result.Result<unknown, Options.Issues>): ReadonlyArray<Found> =>
+  Result.isSuccess(decoded)
+    ? []
+    : decoded.failure.map((issue) => ({ kind: "InvalidSetting" as const, message: `${what}: ${issue}` }))
 
 // Two definitions with one id are found where the family is put together; this is one that is listed twice.
 const subagentIds = ({ subagents }: AgentSpec): ReadonlyArray<Found> =>

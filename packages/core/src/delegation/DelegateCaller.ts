@@ -8,6 +8,7 @@ import * as Effect from "effect/Effect"
 import { ToolContext } from "../definition/ToolContext.ts"
 import { DelegateError } from "../values/DelegateError.ts"
 import type { DelegateRequest } from "../values/DelegateResult.ts"
+import * as ValueKind from "../values/ValueKind.ts"
 import type { Caller } from "./DelegateService.ts"
 
 /**
@@ -31,7 +32,7 @@ export const of = ({ parentDepth = 0, tenant }: DelegateRequest): Effect.Effect<
           reason: {
             _tag: "InvalidRequest",
             field: "parentDepth",
-            issues: [`it must be a whole number from 0 on, not ${String(parentDepth)}`]
+            issues: [`it must be a whole number from 0 on, not ${ValueKind.of(parentDepth)}`]
           }
         })
       )

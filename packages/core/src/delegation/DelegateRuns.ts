@@ -6,6 +6,7 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import { identity } from "effect/Function"
+import * as Result from "effect/Result"
 import * as Announce from "../loop/Announce.ts"
 import * as Journal from "../loop/Journal.ts"
 import * as OpenRun from "../loop/OpenRun.ts"
@@ -22,7 +23,8 @@ import type { ModelRegistry } from "../service/ModelRegistry.ts"
 import { PostureRegistry } from "../service/PostureRegistry.ts"
 import type { ResultCache } from "../service/ResultCache.ts"
 import { ToolCatalog } from "../service/ToolCatalog.ts"
-import type { DelegateResult } from "../values/DelegateResult.ts"
+import { DelegateError } from "../values/DelegateError.ts"
+import { decodeRequest, type DelegateResult } from "../values/DelegateResult.ts"
 import * as Ids from "../values/Ids.ts"
 import * as Usage from "../values/Usage.ts"
 import * as VerbOptions from "../values/VerbOptions.ts"
@@ -138,9 +140,15 @@ export const make = (
     compile,
     surroundings: Surroundings.ofPostures(registry, catalog),
     admit,
-    run: (request) =>
+    run: (given) =>
       Effect.uninterruptibleMask((restore) =>
         Effect.gen(function*() {
+          const decoded = decodeRequest(given)
+          if (Result.isFailure(decoded)) {
+            const reason = { _tag: "InvalidRequest", field: "request", issues: decoded.failure } as const
+            return yield* new DelegateError({ reason })
+          }
+          const request = decoded.success
           const { now } = yield* runtime.lease
           const { context, overrides, parentTurn, posture, task } = request
           const input = {

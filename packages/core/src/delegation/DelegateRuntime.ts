@@ -6,6 +6,7 @@
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as Result from "effect/Result"
 import type { Mandate } from "../service/Mandate.ts"
 import type { ModelRegistry } from "../service/ModelRegistry.ts"
 import type { PostureRegistry } from "../service/PostureRegistry.ts"
@@ -15,6 +16,7 @@ import type { Answer } from "../values/Answer.ts"
 import * as Bound from "../values/Bound.ts"
 import { DelegateError } from "../values/DelegateError.ts"
 import type { DelegateRequest, DelegateResult } from "../values/DelegateResult.ts"
+import * as CallerOptions from "../values/Options.ts"
 import type { RunError } from "../values/RunError.ts"
 import * as DelegateRuns from "./DelegateRuns.ts"
 import { DelegateRuntime } from "./DelegateService.ts"
@@ -79,12 +81,16 @@ export interface Options {
  * @since 0.1.0
  */
 export const layer = (
-  options: Options = {}
+  options?: Options
 ): Layer.Layer<DelegateRuntime, DelegateError, Mandate | ModelRegistry | PostureRegistry | ToolCatalog> =>
   Layer.effect(
     DelegateRuntime,
     Effect.gen(function*() {
-      const maxDepth = options.maxDepth ?? defaultMaxDepth
+      const given = decode(options)
+      if (Result.isFailure(given)) {
+        return yield* new DelegateError({ reason: { _tag: "InvalidRequest", field: "options", issues: given.failure } })
+      }
+      const { cache, maxDepth = defaultMaxDepth } = given.success
       const issues = Bound.problem("it", maxDepth)
       if (issues.length > 0) {
         return yield* new DelegateError({ reason: { _tag: "InvalidRequest", field: "maxDepth", issues } })
@@ -92,7 +98,7 @@ export const layer = (
       return DelegateRuns.make(
         yield* Effect.context<Mandate | ModelRegistry | PostureRegistry | ToolCatalog>(),
         maxDepth,
-        options.cache === false ? ResultCache.none : yield* cacheOf
+        cache === false ? ResultCache.none : yield* cacheOf
       )
     })
   )
@@ -157,6 +163,8 @@ export const cancel = (subSessionId: string): Effect.Effect<void, RunError, Dele
   Effect.flatMap(DelegateRuntime, (delegates) => delegates.cancel(subSessionId))
 
 const defaultMaxDepth = 3
+
+const decode = CallerOptions.make<Options>("option", { maxDepth: CallerOptions.any, cache: CallerOptions.flag })
 
 const cacheOf = Effect.map(
   Effect.serviceOption(ResultCache.ResultCache),

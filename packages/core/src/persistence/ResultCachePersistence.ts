@@ -9,6 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Persistence from "effect/persistence/Persistence"
 import * as ResultCache from "../service/ResultCache.ts"
+import * as CallerOptions from "../values/Options.ts"
 
 /**
  * How results are kept.
@@ -65,19 +66,32 @@ export interface Options {
  * @since 0.1.0
  */
 export const layer = (
-  options: Options = {}
+  options?: Options
 ): Layer.Layer<ResultCache.ResultCache, never, Persistence.BackingPersistence> =>
   Layer.effect(
     ResultCache.ResultCache,
     Effect.gen(function*() {
+      const { storeId = "mandate_results", timeToLive = "1 day", timeout } = yield* CallerOptions.orDie(
+        "ResultCachePersistence.layer",
+        decode(options)
+      )
       const backing = yield* Persistence.BackingPersistence
-      const store = yield* backing.make(options.storeId ?? "mandate_results")
+      const store = yield* backing.make(storeId)
       return ResultCache.make(
         { read: store.get, write: store.set, remove: store.remove, clear: store.clear },
-        {
-          timeToLive: options.timeToLive ?? "1 day",
-          ...(options.timeout === undefined ? {} : { timeout: options.timeout })
-        }
+        { timeToLive, ...(timeout === undefined ? {} : { timeout }) }
       )
     })
   )
+
+const decode = CallerOptions.make<Options>("option", {
+  storeId: CallerOptions.checked<string>(
+    "a string that is not empty",
+    (value) => typeof value === "string" && value !== ""
+  ),
+  timeToLive: CallerOptions.checked<Duration.Input>(
+    "a positive duration",
+    (value) => CallerOptions.millisOf(value) > 0
+  ),
+  timeout: CallerOptions.duration
+})

@@ -13,10 +13,12 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as ErrorClass from "../values/ErrorClass.ts"
+import * as CallerOptions from "../values/Options.ts"
 import * as Posture from "../values/Posture.ts"
 import type { PostureChange } from "../values/PostureChange.ts"
 import { PostureError } from "../values/PostureError.ts"
 import type { PostureInput } from "../values/PostureInput.ts"
+import * as ValueKind from "../values/ValueKind.ts"
 import * as ReportSchemas from "./ReportSchemas.ts"
 
 export { PostureChange } from "../values/PostureChange.ts"
@@ -95,12 +97,17 @@ export interface Options {
  */
 export const layer = (
   postures: Iterable<PostureInput> = [],
-  options: Options = {}
+  options?: Options
 ): Layer.Layer<PostureRegistry, PostureError> =>
   Layer.effect(
     PostureRegistry,
     Effect.gen(function*() {
-      const registry = make(ReportSchemas.make(options.schemas))
+      const given = decode(options)
+      if (Result.isFailure(given)) return yield* refused("options", given.failure)
+      if (!isList(postures)) {
+        return yield* refused("postures", [`must be a list of postures, not ${ValueKind.of(postures)}`])
+      }
+      const registry = make(ReportSchemas.make(given.success.schemas))
       const problems: Array<Posture.PostureProblem> = []
       const names = new Set<unknown>()
       for (const posture of postures) {
@@ -133,7 +140,10 @@ export const make = (schemas: ReportSchemas.ReportSchemas): PostureRegistry["Ser
       Effect.suspend(() => {
         const posture = byName.get(name)
         return posture === undefined
-          ? Effect.fail(new UnknownPosture({ posture: name, known: names() }))
+          // Code without types may ask for anything.
+          ? Effect.fail(
+            new UnknownPosture({ posture: typeof name === "string" ? name : ValueKind.of(name), known: names() })
+          )
           : Effect.succeed(posture)
       }),
     list: Effect.sync(() => names().map((name) => byName.get(name)!)),
@@ -175,5 +185,17 @@ const checked = (
     const problems = schemas.problems(posture)
     return problems.length === 0 ? Effect.succeed(posture) : Effect.fail(new PostureError({ problems }))
   })
+
+const refused = (field: string, issues: ReadonlyArray<string>): Effect.Effect<never, PostureError> =>
+  Effect.fail(new PostureError({ problems: issues.map((message) => ({ posture: "", field, message })) }))
+
+const isList = (postures: unknown): boolean => Predicate.isIterable(postures) && typeof postures !== "string"
+
+const decode = CallerOptions.make<Options>("option", {
+  schemas: CallerOptions.checked(
+    "a plain object of schemas by name",
+    (schemas) => ValueKind.isPlainObject(schemas) && Object.values(schemas).every(Schema.isSchema)
+  )
+})
 
 const taken = "Expected a name that no other posture has"

@@ -9,8 +9,8 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import * as Bound from "../values/Bound.ts"
 import { type CachedResult, fits } from "../values/CachedResult.ts"
+import * as Options from "../values/Options.ts"
 import * as CacheBacking from "./CacheBacking.ts"
 
 export type { CacheBacking } from "./CacheBacking.ts"
@@ -53,19 +53,22 @@ export class ResultCache extends Context.Service<ResultCache, {
  *
  * **Gotchas**
  *
- * `capacity` is a positive whole number; anything else is a defect.
+ * `capacity` is a positive whole number; anything else is a defect, an
+ * `InvalidOptions`.
  *
  * @category layers
  * @since 0.1.0
  */
-export const layerMemory = (options: { readonly capacity?: number } = {}): Layer.Layer<ResultCache> =>
+export const layerMemory = (options?: { readonly capacity?: number }): Layer.Layer<ResultCache> =>
   Layer.effect(
     ResultCache,
-    Effect.suspend(() => {
-      const [problem] = Bound.problem("capacity", options.capacity ?? defaultCapacity)
-      return problem === undefined ? Effect.succeed(memory(options)) : Effect.die(new RangeError(problem))
-    })
+    Effect.map(
+      Options.orDie("ResultCache.layerMemory", decodeMemory(options)),
+      ({ capacity = defaultCapacity }) => inMemory(capacity)
+    )
   )
+
+const decodeMemory = Options.make<{ readonly capacity?: number }>("option", { capacity: Options.count })
 
 /**
  * Layer that keeps nothing: every call runs.
@@ -94,8 +97,8 @@ export const none: ResultCache["Service"] = {
  * @category constructors
  * @since 0.1.0
  */
-export const memory = (options: { readonly capacity?: number } = {}): ResultCache["Service"] =>
-  inMemory(options.capacity ?? defaultCapacity)
+export const memory = (options?: { readonly capacity?: number }): ResultCache["Service"] =>
+  inMemory(Options.orThrow("ResultCache.memory", decodeMemory(options)).capacity ?? defaultCapacity)
 
 /**
  * Creates a cache over any storage, which may fail, hang and hold anything.
@@ -115,12 +118,25 @@ export const memory = (options: { readonly capacity?: number } = {}): ResultCach
  */
 export const make = (
   backing: CacheBacking.CacheBacking,
-  options: { readonly timeout?: Duration.Input; readonly timeToLive?: Duration.Input } = {}
-): ResultCache["Service"] =>
-  CacheBacking.guard(backing, {
-    timeout: Duration.fromInputUnsafe(options.timeout ?? "2 seconds"),
-    timeToLive: Duration.fromInputUnsafe(options.timeToLive ?? Duration.infinity)
+  options?: { readonly timeout?: Duration.Input; readonly timeToLive?: Duration.Input }
+): ResultCache["Service"] => {
+  const { timeToLive = Duration.infinity, timeout = "2 seconds" } = Options.orThrow(
+    "ResultCache.make",
+    decodeBacked(options)
+  )
+  return CacheBacking.guard(backing, {
+    timeout: Duration.fromInputUnsafe(timeout),
+    timeToLive: Duration.fromInputUnsafe(timeToLive)
   })
+}
+
+const decodeBacked = Options.make<{ readonly timeout?: Duration.Input; readonly timeToLive?: Duration.Input }>(
+  "option",
+  {
+    timeout: Options.duration,
+    timeToLive: Options.checked<Duration.Input>("a positive duration", (value) => Options.millisOf(value) > 0)
+  }
+)
 
 const defaultCapacity = 256
 

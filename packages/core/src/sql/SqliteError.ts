@@ -20,6 +20,8 @@ import * as ErrorClass from "../values/ErrorClass.ts"
  * - `CannotOpen`: it cannot be opened, for example because its folder is
  *   missing or another process keeps it locked; `code` is SQLite's code, such as
  *   `SQLITE_BUSY`, and `cause` its error
+ * - `InvalidOptions`: the store was given options that it does not take;
+ *   `issues` names each, and what it takes. Nothing was opened
  *
  * @category schemas
  * @since 0.1.0
@@ -30,7 +32,8 @@ export const SqliteErrorReason = Schema.TaggedUnion({
   Damaged: { detail: Schema.String },
   OtherDatabase: {},
   NewerFormat: { found: Schema.Int, known: Schema.Int },
-  CannotOpen: { code: Schema.optionalKey(Schema.String), cause: Schema.Defect() }
+  CannotOpen: { code: Schema.optionalKey(Schema.String), cause: Schema.Defect() },
+  InvalidOptions: { issues: Schema.Array(Schema.String) }
 })
 
 /**
@@ -52,6 +55,9 @@ export class SqliteError extends ErrorClass.TaggedError<SqliteError>("~mandate/S
   reason: SqliteErrorReason
 }) {
   override get message(): string {
+    if (this.reason._tag === "InvalidOptions") {
+      return `The options of the SQLite store are not valid: ${this.reason.issues.join("; ")}`
+    }
     return this.reason._tag === "Unsupported"
       ? `${this.reason.runtime} has no SQLite that the run store works with; use Node 22.16 or a later 22.x, Node 24 or ` +
         "later, or a current Bun or Deno"
@@ -63,6 +69,7 @@ export class SqliteError extends ErrorClass.TaggedError<SqliteError>("~mandate/S
 const causeText = (cause: unknown): string => cause instanceof Error ? cause.message : String(cause)
 
 const says = {
+  InvalidOptions: () => "was not opened",
   Unsupported: () => "cannot be used by this runtime",
   Damaged: ({ detail }: { readonly detail: string }) => `is damaged: ${detail}`,
   NotADatabase: () => "is not a SQLite database, or is damaged",

@@ -3,15 +3,16 @@
  *
  * @since 0.1.0
  */
-import * as Duration from "effect/Duration"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import { RunStore } from "../service/RunStore.ts"
+import * as CallerOptions from "../values/Options.ts"
 import * as GroupCommit from "./GroupCommit.ts"
 import * as SqliteDriver from "./SqliteDriver.ts"
-import type { SqliteError } from "./SqliteError.ts"
+import { SqliteError } from "./SqliteError.ts"
 import * as SqliteFile from "./SqliteFile.ts"
 import { SqliteTables } from "./SqliteTables.ts"
 
@@ -48,11 +49,7 @@ export const make = (options: Options): Effect.Effect<RunStore["Service"], Sqlit
   Effect.map(
     Effect.acquireRelease(
       Effect.map(
-        SqliteFile.open({
-          filename: options.filename,
-          synchronous: options.synchronous ?? "normal",
-          busyMillis: Duration.toMillis(options.busyTimeout ?? "5 seconds")
-        }),
+        Effect.flatMap(decoded(options), SqliteFile.open),
         ({ db, statements }) => ({ db, commits: GroupCommit.make(db), tables: new SqliteTables(statements) })
       ),
       ({ commits, db }) =>
@@ -64,6 +61,23 @@ export const make = (options: Options): Effect.Effect<RunStore["Service"], Sqlit
     ),
     ({ commits, tables }) => SqliteDriver.make(commits, tables)
   )
+
+// SQL takes no parameter for a pragma, so only words that are listed here get into one.
+const decode = CallerOptions.make<Options>("option", {
+  filename: CallerOptions.text,
+  synchronous: CallerOptions.oneOf(["normal", "full"]),
+  busyTimeout: CallerOptions.checked<Duration.Input>("a finite duration from 0 on", (value) => {
+    const millis = CallerOptions.millisOf(value)
+    return millis >= 0 && millis < Number.POSITIVE_INFINITY
+  })
+}, ["filename"])
+
+const decoded = (options: Options): Effect.Effect<Parameters<typeof SqliteFile.open>[0], SqliteError> =>
+  Result.match(decode(options), {
+    onSuccess: ({ busyTimeout = "5 seconds", filename, synchronous = "normal" }) =>
+      Effect.succeed({ filename, synchronous, busyMillis: CallerOptions.millisOf(busyTimeout) }),
+    onFailure: (issues) => Effect.fail(new SqliteError({ filename: "", reason: { _tag: "InvalidOptions", issues } }))
+  })
 
 /**
  * Layer with a store in one SQLite file. Several processes may use one file;

@@ -36,7 +36,13 @@ export interface CachePolicy {
 export const problems = (policy: CachePolicy): ReadonlyArray<string> =>
   Result.match(decode(policy), { onSuccess: () => [], onFailure: (issues) => issues })
 
-const decode = Options.make<CachePolicy>("setting", {
+/**
+ * Decodes a policy as a caller gives it.
+ *
+ * @category decoding
+ * @since 0.1.0
+ */
+export const decode: Options.Decode<CachePolicy> = Options.make<CachePolicy>("setting", {
   timeToLive: Options.checked<Duration.Input>("a positive duration", (value) => Options.millisOf(value) > 0),
   // A variable of the environment that is not set would make one version of all.
   version: Options.checked<string>(

@@ -3,10 +3,12 @@
  *
  * @since 0.1.0
  */
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { Limit } from "./Budget.ts"
 import { ModelErrorReason } from "./ModelError.ts"
 import type { Named } from "./Named.ts"
+import * as Options from "./Options.ts"
 
 /**
  * Schema for the failures of a child.
@@ -78,6 +80,29 @@ export interface ChildFailurePolicy {
   readonly modelFailed?: FailureAction
   readonly toolFatal?: FailureAction
 }
+
+/**
+ * What is wrong with a policy, a sentence each.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const problems = (policy: ChildFailurePolicy): ReadonlyArray<string> =>
+  Result.match(decodePolicy(policy), { onSuccess: () => [], onFailure: (issues) => issues })
+
+const actionSchema = Options.oneOf<FailureAction>(["tool-error", "fail-run"])
+
+/**
+ * Decodes a policy as a caller gives it.
+ *
+ * @category decoding
+ * @since 0.1.0
+ */
+export const decodePolicy: Options.Decode<ChildFailurePolicy> = Options.make<ChildFailurePolicy>("failure", {
+  refused: actionSchema,
+  modelFailed: actionSchema,
+  toolFatal: actionSchema
+})
 
 /**
  * Decides what a failure does under a policy.

@@ -64,5 +64,5 @@ const describe: (reason: DelegateErrorReason) => string = DelegateErrorReason.ma
   RecursionLimit: ({ depth, limit, of, posture }) =>
     `The posture "${posture}" would run at depth ${depth}; the ${of} allows ${limit}`,
   InvalidRequest: ({ field, issues }) =>
-    `The ${field} ${field === "overrides" ? "are" : "is"} not valid: ${issues.join("; ")}`
+    `The ${field} ${field === "overrides" || field === "options" ? "are" : "is"} not valid: ${issues.join("; ")}`
 })

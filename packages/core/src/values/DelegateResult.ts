@@ -7,6 +7,7 @@ import * as Schema from "effect/Schema"
 import type { Budget, ResolvedBudget } from "./Budget.ts"
 import type { ChildFailure } from "./ChildFailure.ts"
 import type { PendingInterrupt } from "./Interrupt.ts"
+import * as Options from "./Options.ts"
 import type { Settled } from "./RunOutcome.ts"
 import * as Usage from "./Usage.ts"
 
@@ -42,6 +43,23 @@ export interface DelegateRequest {
   readonly parentDepth?: number
   readonly tenant?: string
 }
+
+/**
+ * Decodes a call of a posture as a caller gives it: a plain object with these
+ * keys and no others. What a key may hold is checked where it is used.
+ *
+ * @category decoding
+ * @since 0.1.0
+ */
+export const decodeRequest: Options.Decode<DelegateRequest> = Options.make<DelegateRequest>("field", {
+  posture: Options.any,
+  task: Options.any,
+  context: Options.any,
+  overrides: Options.any,
+  parentTurn: Options.any,
+  parentDepth: Options.any,
+  tenant: Options.any
+})
 
 /**
  * The most bytes of UTF-8 that a task and the canonical JSON of its context may

@@ -69,7 +69,13 @@ export const defaults: Required<DelegationConfig> = {
 export const problems = (config: DelegationConfig): ReadonlyArray<string> =>
   Result.match(decode(config), { onSuccess: () => [], onFailure: (issues) => issues })
 
-const decode = Options.make<DelegationConfig>("bound", {
+/**
+ * Decodes bounds as a caller gives them.
+ *
+ * @category decoding
+ * @since 0.1.0
+ */
+export const decode: Options.Decode<DelegationConfig> = Options.make<DelegationConfig>("bound", {
   maxConcurrentChildren: Count,
   maxTasksPerTurn: Count,
   maxDepth: Count,

@@ -6,7 +6,7 @@
 
 /**
  * Finds the known name that is closest to a given one: the same in another
- * case, or at most two letters away. Nothing where none is close, or where the
+ * case, or at most two letters away (one, for a name of less than four). Nothing where none is close, or where the
  * name is longer than 64 characters.
  *
  * @category getters
@@ -15,7 +15,7 @@
 export const find = (name: string, known: ReadonlyArray<string>): string | undefined => {
   if (name.length > maxLength) return undefined
   const lower = name.toLowerCase()
-  const most = Math.min(maxDistance, Math.floor(name.length / 3))
+  const most = name.length < minLength ? 1 : maxDistance
   let best: string | undefined
   let least = most + 1
   for (const candidate of known) {
@@ -27,6 +27,7 @@ export const find = (name: string, known: ReadonlyArray<string>): string | undef
 }
 
 const maxLength = 64
+const minLength = 4
 const maxDistance = 2
 
 // Levenshtein's distance, one row at a time.

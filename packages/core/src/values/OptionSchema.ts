@@ -121,8 +121,11 @@ export const texts: Schema.$Array<typeof text> = list(text)
  * @category getters
  * @since 0.1.0
  */
-export const millisOf = (value: unknown): number =>
-  Option.match(Option.flatten(Option.liftThrowable(Duration.fromInput)(value as Duration.Input)), {
+export const millisOf = (value: unknown): number => {
+  // A duration made of `NaN` is zero.
+  if (typeof value === "number") return value
+  return Option.match(Option.flatten(Option.liftThrowable(Duration.fromInput)(value as Duration.Input)), {
     onNone: () => Number.NaN,
     onSome: Duration.toMillis
   })
+}

@@ -153,6 +153,30 @@ export const make = <A extends object>(
 }
 
 /**
+ * Puts options over those that were given before, key by key. A key that is
+ * `undefined` changes nothing. What is not a plain object stays as it is, so
+ * that it is refused where the options are decoded.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const merge = <A extends object>(before: A, given: A | undefined): A => {
+  if (given === undefined) return before
+  return Result.getOrElse(
+    Result.try(() => {
+      if (!ValueKind.isPlainObject(given)) return given
+      if (!ValueKind.isPlainObject(before)) return before
+      const present = Reflect.ownKeys(given).flatMap((key) => {
+        const value = (given as { readonly [key: PropertyKey]: unknown })[key]
+        return value === undefined ? [] : [[key, { value, enumerable: true }] as const]
+      })
+      return Object.freeze(Object.defineProperties({ ...before }, Object.fromEntries(present)))
+    }),
+    () => given
+  )
+}
+
+/**
  * Takes decoded options, or dies with {@link InvalidOptions}: for effects and
  * layers that have no typed failure for their options.
  *

@@ -35,16 +35,21 @@ export const of = (value: unknown): string => {
 
 /**
  * Whether a value is an object as a literal or `JSON.parse` makes it: its
- * prototype is `null` or the `Object.prototype` of any realm. May throw for a
- * `Proxy`.
+ * prototype is `null` or the `Object.prototype` of any realm. A `Proxy` that
+ * throws is not one.
  *
  * @category predicates
  * @since 0.1.0
  */
 export const isPlainObject = (value: unknown): value is { readonly [key: PropertyKey]: unknown } => {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return false
-  const prototype: unknown = Object.getPrototypeOf(value)
-  return prototype === null || prototype === Object.prototype || isForeignRoot(prototype as object)
+  if (typeof value !== "object" || value === null) return false
+  return Result.getOrElse(
+    Result.try(() => {
+      const prototype: unknown = Object.getPrototypeOf(value)
+      return prototype === null || prototype === Object.prototype || isForeignRoot(prototype as object)
+    }),
+    () => false
+  )
 }
 
 // `Object.prototype` of another realm, such as that of a test runner.

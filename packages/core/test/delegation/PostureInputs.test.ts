@@ -115,7 +115,7 @@ const calls: ReadonlyArray<readonly [string, Partial<Record<keyof Request, unkno
     [
       `a depth of ${parentDepth}`,
       { parentDepth },
-      `The parentDepth is not valid: it must be a whole number from 0 on, not ${parentDepth}`
+      `The parentDepth is not valid: it must be a whole number from 0 on, not ${ValueKind.of(parentDepth)}`
     ] as const
   ),
   ["tokens over the ceiling", { posture: "capped", overrides: { maxTokens: 101 } }, ceiling("maxTokens", 100, 101)],

@@ -20,7 +20,7 @@ export const process = (
   postures: ReadonlyArray<Posture.PostureInput>,
   options: Parameters<typeof Postures.parts>[1] & DelegateRuntime.Options = {}
 ) =>
-  DelegateRuntime.layer(options).pipe(Layer.provideMerge(Layer.mergeAll(
+  DelegateRuntime.layer(Postures.ofRuntime(options)).pipe(Layer.provideMerge(Layer.mergeAll(
     Postures.parts(postures, options),
     TestRuntime.layerStore(store, instance),
     StrictProvider.layer(ScriptedModel.layerOf(model))

@@ -53,9 +53,15 @@ export const runtime = (
     readonly store?: RunStore.RunStore["Service"]
   } = {}
 ) =>
-  DelegateRuntime.layer(options).pipe(
+  DelegateRuntime.layer(ofRuntime(options)).pipe(
     Layer.provideMerge(Layer.merge(parts(postures, options), Trees.runtime(scripts, options.store)))
   )
+
+/** The options of the runtime among others. */
+export const ofRuntime = ({ cache, maxDepth }: DelegateRuntime.Options): DelegateRuntime.Options => ({
+  ...(cache === undefined ? {} : { cache }),
+  ...(maxDepth === undefined ? {} : { maxDepth })
+})
 
 /** The tags of all events of a tree with the agent and the depth of each, in order. */
 export const told = (events: ReadonlyArray<RunEvent.RunEvent>) =>
