@@ -136,11 +136,11 @@ const make = (
 
   const client = (modelId: string): ModelClient.ModelClient | undefined => {
     const own = models.get(modelId)
-    if (own !== undefined) return "generate" in own ? own : AiSdk.make(own, options)
+    if (own !== undefined) return "generate" in own ? own : AiSdk.of(own, options)
     const found = (options.provider && ProviderModels.findSlashed(options.provider, modelId, separator)) ??
       (gateway && ProviderModels.find(gateway, modelId))
     if (found === undefined) return undefined
-    return Result.isSuccess(found) ? AiSdk.make(found.success, options) : failing(modelId, found.failure)
+    return Result.isSuccess(found) ? AiSdk.of(found.success, options) : failing(modelId, found.failure)
   }
 
   const known = (): ReadonlyArray<string> => {

@@ -49,7 +49,9 @@ export const parse = (text: string): Result.Result<FrontMatter, ReadonlyArray<Fo
   return Result.mapBoth(fields, {
     onSuccess: (fields) => ({ fields, body: lines.slice(end + 1).join("\n"), bodyLine: end + 2, warnings }),
     // What is left when such values are taken: what else is wrong would hide behind the first of them.
-    onFailure: (found) => [...found, ...warnings]
+    onFailure: (
+      found
+    ) => [...found, ...warnings.filter(({ line = 0 }) => found.every((other) => line < (other.line ?? 0)))]
   })
 }
 

@@ -15,6 +15,7 @@ import { Alias, type Document, isCollection, isMap, isScalar, LineCounter, parse
 import type { Json } from "../values/Json.ts"
 import * as JsonWalk from "../values/JsonWalk.ts"
 import * as Utf8 from "../values/Utf8.ts"
+import * as LooseText from "./LooseText.ts"
 import type { Found } from "./PostureProblem.ts"
 
 /**
@@ -72,7 +73,11 @@ export const parse = (text: string): Result.Result<Parsed, ReadonlyArray<Found>>
   const { errors, warnings } = document.success
   const refused = [...errors, ...warnings].slice(0, maxProblems)
   if (refused.length > 0) {
-    return Result.fail(refused.map((error) => ({ line: lineAt(error.pos[0]), field: "", message: sentence(error) })))
+    const loose = LooseText.find(text)
+    // What else the parser says follows from it.
+    if (loose !== undefined) return Result.fail([loose])
+    const found = refused.map((error) => ({ line: lineAt(error.pos[0]), field: "", message: sentence(error) }))
+    return Result.fail(found.filter(({ line }, index) => found.findIndex((other) => other.line === line) === index))
   }
   return read(document.success, lineAt)
 }
@@ -100,10 +105,12 @@ const sentences: { readonly [code: string]: string } = {
   BAD_SCALAR_START: "Expected quotes around a text that starts like this",
   BLOCK_AS_IMPLICIT_KEY: "Expected quotes around a text with \": \" in it",
   MISSING_CHAR: "Expected a closing bracket, quote or colon",
+  MULTILINE_IMPLICIT_KEY: "Expected a field: quote a text of several lines, or indent it",
   MULTIPLE_DOCS: "Expected one document",
   RESOURCE_EXHAUSTION: `Expected at most ${maxDepth} levels of nesting`,
   TAB_AS_INDENT: "Expected spaces, not tabs, as indentation",
-  TAG_RESOLVE_FAILED: noTags
+  TAG_RESOLVE_FAILED: noTags,
+  UNEXPECTED_TOKEN: "Expected YAML: quote the whole text, or indent its lines"
 }
 
 // Reading stops at the first bound that does not hold; anything else is reported and read on.

@@ -7,6 +7,7 @@ import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { Count } from "./Checked.ts"
+import * as ValueKind from "./ValueKind.ts"
 
 export { Count as count } from "./Checked.ts"
 
@@ -106,6 +107,15 @@ export const oneOf = <const A extends string>(literals: ReadonlyArray<A>): Schem
  */
 export const list = <S extends Schema.Top>(item: S): Schema.$Array<S> =>
   Schema.Array(item).annotate({ message: "Expected a list" })
+
+/**
+ * Schema for an option that is a plain object with any keys.
+ *
+ * @category schemas
+ * @since 0.1.0
+ */
+export const record = <A>(): Schema.declare<{ readonly [key: string]: A }> =>
+  checked("a plain object", ValueKind.isPlainObject)
 
 /**
  * Schema for an option that is a list of strings.

@@ -130,7 +130,11 @@ export const make = (input: PostureInput.PostureInput): Effect.Effect<Posture, P
  */
 export const fromUnknown = (value: unknown): Result.Result<Posture, ReadonlyArray<PostureProblem>> => {
   const fail = (issues: ReadonlyArray<SchemaIssues.Issue>) =>
-    Result.fail(issues.map(({ message, path }) => ({ posture: nameOf(value), field: fieldOf(path), message })))
+    Result.fail(issues.map(({ message, path }) => ({
+      posture: nameOf(value),
+      field: fieldOf(path),
+      message: path.length === 1 && path[0] === "name" ? `${message}${suggestion(value)}` : message
+    })))
   if (!Predicate.isObject(value) || Array.isArray(value)) return fail([{ path: [], message: "Expected an object" }])
   const endless = JsonWalk.endless(value)
   if (endless !== undefined) return fail([{ path: [], message: endless }])
@@ -169,6 +173,13 @@ const isOfForm = (report: unknown) => ({ message, path: [first, key] }: SchemaIs
 const nameOf = (value: unknown): string => {
   const name = Predicate.hasProperty(value, "name") ? value.name : undefined
   return typeof name === "string" ? Utf8.cut(name, 64) : ""
+}
+
+// Collections of agents name them with dots, for the folders they come from.
+const suggestion = (value: unknown): string => {
+  const name = Predicate.hasProperty(value, "name") ? value.name : undefined
+  if (typeof name !== "string" || !/^[\w-]+(?:\.[\w-]+)+$/.test(name)) return ""
+  return `, such as "${name.replaceAll(".", "-").slice(0, 52)}"`
 }
 
 const fieldOf = (path: ReadonlyArray<PropertyKey>): string => path.length === 0 ? "" : JsonWalk.pathText(path)

@@ -154,7 +154,7 @@ layer(node)("PostureFiles.load", (it) => {
       const expected = "Expected 1 to 52 of the characters a-z A-Z 0-9 _ -"
       assert.deepStrictEqual(problems, [
         `two words.md name: ${expected} in the file's name, or a name in the file`,
-        `writer.agent.md:2 name: ${expected}`
+        `writer.agent.md:2 name: ${expected}, such as "writer-agent"`
       ])
     }))
 

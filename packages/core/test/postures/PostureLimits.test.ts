@@ -137,7 +137,7 @@ layer(node)("PostureFiles.load of values", (it) => {
         [`!!str name: ${secret}`]: "bad.yaml:1: Expected no tags",
         [`? [${secret}]\n: a`]: "bad.yaml:1: Expected a name before the colon",
         [`: ${secret}`]: "bad.yaml:1: Expected a name before the colon",
-        [`}${secret}`]: "bad.yaml:1: Expected YAML"
+        [`}${secret}`]: "bad.yaml:1: Expected YAML: quote the whole text, or indent its lines"
       }
       for (const [text, problem] of Object.entries(texts)) {
         const problems = yield* problemsOf(text)

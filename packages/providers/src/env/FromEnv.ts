@@ -4,7 +4,7 @@
  * @since 0.1.0
  */
 import type { ModelClient } from "@mandate/core"
-import { ModelRegistry } from "@mandate/core"
+import { ModelRegistry, Options as CallerOptions } from "@mandate/core"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as AiSdk from "../v4/Bridge.ts"
@@ -100,9 +100,12 @@ export const layer = (options?: Options): Layer.Layer<ModelRegistry.ModelRegistr
     )
   )
 
+const decode = CallerOptions.make<Options>("option", { ...AiSdk.fields, variable: CallerOptions.text })
+
 const named = Effect.fnUntraced(function*(
-  options: Options = {}
+  given?: Options
 ): Effect.fn.Return<{ readonly name: string; readonly client: ModelClient.ModelClient }, EnvError> {
+  const options = yield* CallerOptions.orDie("AiSdk.fromEnv", decode(given))
   const variable = options.variable ?? "MANDATE_MODEL"
   const name = yield* Variables.text(variable)
   if (name === undefined) return yield* new ModelNotSet({ variable, known: providers })
@@ -117,7 +120,7 @@ const named = Effect.fnUntraced(function*(
     return yield* new UnknownProvider({ variable, provider: looksLikeName(provider), known: providers })
   }
   const model = yield* makeModel(modelId, { structuredAnswers: options.structuredAnswers === true })
-  return { name, client: AiSdk.make(model, options) }
+  return { name, client: AiSdk.of(model, options) }
 })
 
 const isModelId = (modelId: string): boolean => /^[\x21-\x7e]{1,256}$/.test(modelId)

@@ -11,9 +11,11 @@
  */
 import type { LanguageModelV4, LanguageModelV4CallOptions } from "@ai-sdk/provider"
 import type { ModelClient, ModelError, ModelRequest, ModelResponse } from "@mandate/core"
-import { ModelRegistry } from "@mandate/core"
+import { ModelRegistry, Options as CallerOptions } from "@mandate/core"
 import * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
+import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import * as MediaTypes from "../files/MediaTypes.ts"
 import * as Families from "../strict/Family.ts"
@@ -104,14 +106,14 @@ export type Family = Families.Family
  * `unsupported`: upgrade its provider package, or convert it with
  * `wrapLanguageModel({ model, middleware: [] })` of `ai`.
  *
- * AI SDK telemetry (`registerTelemetry`) sees nothing of these calls. They are
- * in the spans that Mandate makes.
+ * AI SDK telemetry (`registerTelemetry`) sees nothing of these calls, and
+ * Mandate makes no spans of them: watch the events of a run instead.
  *
  * **Example** (Two models, one by id)
  *
  * ```ts
  * import { createOpenAICompatible } from "@ai-sdk/openai-compatible"
- * import { ModelRegistry } from "@mandate/core"
+ * import { ModelRegistry, Options as CallerOptions } from "@mandate/core"
  * import { AiSdk } from "@mandate/providers"
  *
  * const provider = createOpenAICompatible({ name: "local", baseURL: "http://localhost:11434/v1" })
@@ -126,7 +128,17 @@ export type Family = Families.Family
  * @category constructors
  * @since 0.1.0
  */
-export const make = (model: LanguageModelV4, options: Options = {}): ModelClient.ModelClient => {
+export const make = (model: LanguageModelV4, options?: Options): ModelClient.ModelClient =>
+  of(model, CallerOptions.orThrow("AiSdk.make", Result.flatMap(decodeModel({ model }), () => decode(options))))
+
+/**
+ * Makes a model client of a model and options that were checked. Further keys
+ * of the options are not looked at.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const of = (model: LanguageModelV4, options: Options): ModelClient.ModelClient => {
   const identity = Failure.identify(model)
   const unsupported = Failure.unsupportedVersion(model.specificationVersion)
   const prepared = prepare(model, options.settings ?? {})
@@ -174,7 +186,35 @@ export const make = (model: LanguageModelV4, options: Options = {}): ModelClient
  * @since 0.1.0
  */
 export const layer = (model: LanguageModelV4, options?: Options): Layer.Layer<ModelRegistry.ModelRegistry> =>
-  ModelRegistry.layer({ default: make(model, options) })
+  Result.match(Result.flatMap(decodeModel({ model }), () => decode(options)), {
+    onSuccess: (given) => ModelRegistry.layer({ default: of(model, given) }),
+    onFailure: (issues) => ModelRegistry.refused("AiSdk.layer", issues)
+  })
+
+/**
+ * Schemas of the options, by key.
+ *
+ * @category schemas
+ * @since 0.1.0
+ */
+export const fields: CallerOptions.Fields<Options> = {
+  settings: CallerOptions.any,
+  structuredAnswers: CallerOptions.flag,
+  mediaTypes: CallerOptions.texts,
+  strictSchemas: CallerOptions.checked<boolean | Family>(
+    "true, false or one of \"openai\", \"anthropic\", \"google\"",
+    (value) => typeof value === "boolean" || value === "openai" || value === "anthropic" || value === "google"
+  )
+}
+
+const decode = CallerOptions.make<Options>("option", fields)
+
+const decodeModel = CallerOptions.make<{ readonly model: LanguageModelV4 }>("argument", {
+  model: CallerOptions.checked<LanguageModelV4>(
+    "a language model of the AI SDK, such as openai(\"gpt-5\") gives",
+    (model) => Predicate.hasProperty(model, "doGenerate") && typeof model.doGenerate === "function"
+  )
+}, ["model"])
 
 const strictTools = (model: Failure.Identity, family: boolean | Family): StrictTools.StrictTools | undefined => {
   if (family === false) return undefined
