@@ -5,7 +5,7 @@
  */
 import type { LanguageModelV4 } from "@ai-sdk/provider"
 import type { ModelClient } from "@mandate/core"
-import { ModelRegistry } from "@mandate/core"
+import { ModelRegistry, Options as CallerOptions } from "@mandate/core"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
@@ -117,14 +117,29 @@ export const layer: {
     options: Options & { readonly gateway: true }
   ): Layer.Layer<ModelRegistry.ModelRegistry, ClientPackage.PackageNotLoaded>
   (options: Options & { readonly gateway?: false }): Layer.Layer<ModelRegistry.ModelRegistry>
-} = (options: Options): Layer.Layer<ModelRegistry.ModelRegistry> =>
-  Layer.effect(
+} = (given: Options): Layer.Layer<ModelRegistry.ModelRegistry> => {
+  const decoded = decode(given)
+  if (Result.isFailure(decoded)) return ModelRegistry.refused("AiSdkRegistry.layer", decoded.failure)
+  const options = decoded.success
+  return Layer.effect(
     ModelRegistry.ModelRegistry,
     // The overloads say when the package can be missing.
     Effect.map(options.gateway === true ? gateway : Effect.undefined, (last) => make(options, last)) as Effect.Effect<
       ModelRegistry.ModelRegistry["Service"]
     >
   )
+}
+
+const decode = CallerOptions.make<Options>("option", {
+  ...AiSdk.fields,
+  provider: CallerOptions.any,
+  models: CallerOptions.record(),
+  roles: CallerOptions.record(),
+  default: CallerOptions.any,
+  separator: CallerOptions.text,
+  fallback: CallerOptions.any,
+  gateway: CallerOptions.flag
+})
 
 const make = (
   options: Options,

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { AgentBuilder, Mandate, Options } from "@mandate/core"
-import { AiSdk } from "@mandate/providers"
+import { AiSdk, AiSdkRegistry } from "@mandate/providers"
 import { Effect, Layer } from "effect"
 
 const notModels: ReadonlyArray<readonly [given: string, model: unknown]> = [
@@ -29,6 +29,16 @@ describe("X09 A model of the AI SDK", () => {
         if (model !== undefined) assert.include(error.message, `not ${given}`)
       })
   )
+
+  it.effect("X09 AiSdkRegistry.layer makes options that it does not take a problem of every definition", () =>
+    Effect.gen(function*() {
+      for (const options of [null, 5, [], new Map(), { role: {} }, { roles: new Map() }, { gateway: "yes" }]) {
+        const error = yield* Effect.flip(AgentBuilder.make("clerk").build()).pipe(
+          Effect.provide(Layer.merge(Mandate.layerMemory, AiSdkRegistry.layer(options as never)))
+        )
+        assert.match(error.message, /The options of AiSdkRegistry\.layer are not valid: /)
+      }
+    }))
 
   it.each(notModels)("X09 that is %s is refused by AiSdk.make with InvalidOptions", (_, model) => {
     assert.throws(() => AiSdk.make(model as never), Options.InvalidOptions)
