@@ -6,11 +6,20 @@
  */
 import type { ToolkitError } from "@mandate/core"
 import type * as Effect from "effect/Effect"
+import * as AiSdkOutput from "./tools/AiSdkOutput.ts"
 import * as ForeignTools from "./tools/ForeignTools.ts"
 import * as ToolInput from "./tools/ToolInput.ts"
+import type * as ToolNames from "./tools/ToolNames.ts"
 
+export type { NameOptions } from "./tools/ToolNames.ts"
 export type { AgentProgress } from "./tools/AgentProgress.ts"
-export { type AgentToolOptions, type AiSdkAgentTool, SubagentError, toAiSdkTool } from "./tools/AgentTool.ts"
+export {
+  type AgentToolOptions,
+  type AiSdkAgentTool,
+  type ReportJson,
+  SubagentError,
+  toAiSdkTool
+} from "./tools/AgentTool.ts"
 
 /**
  * A toolkit for `withToolkit`.
@@ -54,6 +63,14 @@ export interface AiSdkTool {
  * progress and whose last one is the result. A result is JSON; `undefined` is
  * `null`. What it throws is the error `ToolFailed`, without its text.
  *
+ * `toModelOutput` says what the model is shown in place of the result: text,
+ * JSON, or content with images and files. It may give a promise. Where it
+ * throws, the result is shown as it is: the tool has run. So the tools of
+ * `createMCPClient` of `@ai-sdk/mcp` work as they are.
+ *
+ * Names become ones that providers take; `options` has names of your own
+ * choice, see {@link NameOptions}.
+ *
  * `needsApproval` suspends the run until a person has answered. A function is
  * asked once, with the checked input; one that throws counts as "needed".
  *
@@ -63,8 +80,8 @@ export interface AiSdkTool {
  * **Gotchas**
  *
  * `bind` and `build` refuse a tool that a provider defines, that has no
- * `execute`, that has `toModelOutput` or a `contextSchema`, whose description is
- * a function, or whose input has no JSON Schema. A call that was in flight at a
+ * `execute`, that has a `contextSchema`, whose description is a function, or
+ * whose input has no JSON Schema. A call that was in flight at a
  * crash runs again.
  *
  * **Example** (An AI SDK tool in an agent)
@@ -91,9 +108,10 @@ export interface AiSdkTool {
  * @since 0.1.0
  */
 export const from = (
-  tools: { readonly [name: string]: AiSdkTool }
+  tools: { readonly [name: string]: AiSdkTool },
+  options: ToolNames.NameOptions = {}
 ): Effect.Effect<AiSdkToolkit, ToolkitError.ToolkitError> =>
-  ForeignTools.make(Object.entries(tools).map(([name, tool]) => definition(name, tool)))
+  ForeignTools.make(Object.entries(tools).map(([name, tool]) => definition(name, tool)), options)
 
 const definition = (name: string, tool: AiSdkTool): ForeignTools.Definition => ({
   name,
@@ -105,7 +123,8 @@ const definition = (name: string, tool: AiSdkTool): ForeignTools.Definition => (
   execute: (input, { abortSignal, toolCallId }) => {
     const execute = tool.execute as ((input: unknown, options: object) => unknown) | undefined
     return execute?.(input, { toolCallId, messages: [], abortSignal, context: undefined })
-  }
+  },
+  show: (call) => AiSdkOutput.make(name, tool.toModelOutput, call)
 })
 
 const needsApproval = ({ needsApproval: policy }: AiSdkTool): ForeignTools.Definition["needsApproval"] =>
@@ -123,6 +142,5 @@ const refusal = (tool: AiSdkTool): string | undefined => {
     return "has a description that depends on a context, which agents have not"
   }
   if (tool.contextSchema !== undefined) return "takes a context, which agents have not"
-  if (tool.toModelOutput !== undefined) return "has toModelOutput; give what the model is to read as the result instead"
   return undefined
 }

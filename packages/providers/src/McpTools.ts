@@ -6,12 +6,17 @@
 import { ToolkitError } from "@mandate/core"
 import type * as AiError from "effect/ai/AiError"
 import type * as McpClient from "effect/ai/McpClient"
-import type { McpClientError, ToolError } from "effect/ai/McpClientError"
-import type * as Tool from "effect/ai/Tool"
-import type * as Toolkit from "effect/ai/Toolkit"
+import type { McpClientError } from "effect/ai/McpClientError"
+import * as Tool from "effect/ai/Tool"
+import * as Toolkit from "effect/ai/Toolkit"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import * as McpResult from "./tools/McpResult.ts"
+import * as ToolNames from "./tools/ToolNames.ts"
+import * as ToolOutcome from "./tools/ToolOutcome.ts"
+
+export type { NameOptions } from "./tools/ToolNames.ts"
 
 /**
  * What a model is told about a call that failed: `ToolError` with the words of
@@ -32,21 +37,34 @@ export const McpFailure = Schema.Struct({
  */
 export type McpTool = Tool.Tool<string, {
   readonly parameters: typeof Schema.Unknown
-  readonly success: typeof Schema.String
+  readonly success: typeof ToolOutcome.TextOutcome
   readonly failure: typeof McpFailure
   readonly failureMode: "error"
 }>
 
 /**
- * Makes the tools that `McpClient.toolkit` lists a toolkit for `withToolkit`,
- * whose failures a model can read.
+ * Makes the tools of an MCP server a toolkit for `withToolkit`.
  *
  * **Details**
  *
- * A result is its text; a result of another kind is the failure
- * `UnsupportedError`. A call that is interrupted is cancelled at the server.
- * Given to `withToolkit` as it is, `McpClient.toolkit` would show a model all
- * that a failure holds, headers and files in base64 among it.
+ * `source` is a client of the server, or an effect that gives one.
+ *
+ * A model is shown the text of a result, and its images, audio and resources as
+ * files; a client of a model that takes no such file sends a note in its place.
+ * Structured content is shown as JSON where there is no text. A result that
+ * cannot be read is a note as well: the tool has run, and an error would have
+ * the model call it again. A tool that says it failed is the failure
+ * `ToolError`, with its words. A call that is interrupted is cancelled at the
+ * server.
+ *
+ * Names become ones that providers take: `fs.read` is `fs_read` for a model, and
+ * `fs.read` for the server. `options` has a prefix and names of your own choice,
+ * see {@link NameOptions}. Two tools that would have one name are a problem of
+ * the definition.
+ *
+ * The toolkit that `McpClient.toolkit` gives is taken too. It has refused other
+ * names before, and says of a result with other content than text only that
+ * there was one.
  *
  * **Gotchas**
  *
@@ -73,8 +91,8 @@ export type McpTool = Tool.Tool<string, {
  * })
  *
  * // The prefix tells the tools of two servers apart.
- * const listed = Effect.flatMap(McpClient.McpClient, (client) => McpClient.toolkit(client, "files_"))
- * const clerk = AgentBuilder.make("clerk").withToolkit(McpTools.from(listed))
+ * const tools = McpTools.from(McpClient.McpClient, { prefix: "files_" })
+ * const clerk = AgentBuilder.make("clerk").withToolkit(tools)
  *
  * // The server lives as long as what its layer is provided to.
  * export const program = Effect.gen(function*() {
@@ -86,10 +104,14 @@ export type McpTool = Tool.Tool<string, {
  * @category constructors
  * @since 0.1.0
  */
-export const from = <R>(
-  listed: Effect.Effect<Listed, McpClientError, R>
+export const from = <R = never>(
+  source: McpClient.McpClient | Effect.Effect<McpClient.McpClient | Listed, McpClientError, R>,
+  options: ToolNames.NameOptions = {}
 ): Effect.Effect<Toolkit.WithHandler<Record<string, McpTool>>, ToolkitError.ToolkitError, R> =>
-  Effect.mapBoth(listed, { onSuccess: readable, onFailure: unlisted })
+  Effect.flatMap(
+    Effect.mapError(Effect.isEffect(source) ? source : Effect.succeed(source), unlisted),
+    (given) => "callTool" in given ? ofClient(given, options) : ofListed(given, options)
+  )
 
 /**
  * What `McpClient.toolkit` gives.
@@ -99,32 +121,111 @@ export const from = <R>(
  */
 export type Listed = Effect.Success<ReturnType<typeof McpClient.toolkit>>
 
-// Results carry their tool only as a type, and in these toolkits failures are never results.
-type Handle = (
-  ...args: Parameters<Listed["handle"]>
-) => Effect.Effect<Stream.Stream<Tool.HandlerResult<McpTool>, McpClientError | AiError.AiError>, AiError.AiError>
-
-const readable = ({ handle, tools }: Listed): Toolkit.WithHandler<Record<string, McpTool>> => ({
-  tools: Object.fromEntries(Object.entries(tools).map(([name, tool]) => [name, tool.setFailure(McpFailure)])),
-  handle: (...call) =>
-    Effect.map((handle as unknown as Handle)(...call), (results) => Stream.mapError(results, failure))
+const ofClient = Effect.fnUntraced(function*(client: McpClient.McpClient, options: ToolNames.NameOptions) {
+  const named = yield* names(yield* Effect.mapError(client.listTools(), unlisted), options)
+  const tools = named.map(({ name, tool }) => toolOf(name, tool))
+  const handlers = Object.fromEntries(named.map(({ name, tool }) => [
+    name,
+    (params: unknown) =>
+      client.callTool({ tool, arguments: params as { readonly [key: string]: unknown } }).pipe(
+        Effect.matchEffect({
+          onSuccess: (result) =>
+            result.isError === true
+              ? Effect.fail(toolError(McpResult.words(result)))
+              : Effect.succeed(McpResult.make(result)),
+          onFailure: afterCall
+        })
+      )
+  ]))
+  const toolkit = Toolkit.make(...tools)
+  return yield* Effect.provideContext(toolkit, yield* toolkit.toHandlers(handlers))
 })
 
-const failure = (error: McpClientError | AiError.AiError): typeof McpFailure.Type | AiError.AiError =>
-  error._tag === "McpClientError"
-    ? {
-      error: {
-        reason: error.reason._tag,
-        message: error.reason._tag === "ToolError" ? words(error.reason) : sentences[error.reason._tag]
-      }
-    }
-    : error
+const ofListed = Effect.fnUntraced(function*({ handle, tools }: Listed, options: ToolNames.NameOptions) {
+  const named = yield* names(Object.values(tools), options)
+  const run = handle as unknown as Handle
+  const made = named.map(({ name, tool }) =>
+    toolOf(name, { name, description: tool.description, inputSchema: jsonSchemaOf(tool) })
+  )
+  const handlers = Object.fromEntries(named.map(({ name, tool }) => [
+    name,
+    (params: unknown) =>
+      Effect.flatMap(run(tool.name, params), Stream.runLast).pipe(
+        Effect.matchEffect({
+          onSuccess: (last) =>
+            Effect.succeed(
+              McpResult.make({
+                content: last._tag === "Some" ? [{ type: "text", text: String(last.value.result) }] : []
+              })
+            ),
+          onFailure: afterCall
+        })
+      )
+  ]))
+  const toolkit = Toolkit.make(...made)
+  return yield* Effect.provideContext(toolkit, yield* toolkit.toHandlers(handlers))
+})
 
-const words = ({ result }: ToolError): string => {
-  const text = result.content.flatMap((block) => block.type === "text" ? [block.text] : []).join("\n").toWellFormed()
-  if (text.trim() === "") return "The tool failed without saying why"
-  return text.length > maxWords ? `${text.slice(0, maxWords).toWellFormed()}…` : text
+const toolOf = (name: string, { description, inputSchema }: Described): McpTool =>
+  Tool.dynamic(name, {
+    description,
+    parameters: inputSchema,
+    success: ToolOutcome.TextOutcome,
+    failure: McpFailure,
+    toModelOutput: ToolOutcome.toModelOutput
+  }).annotate(Tool.Strict, false)
+
+interface Described {
+  readonly name: string
+  readonly description?: string | undefined
+  readonly inputSchema: { readonly [key: string]: unknown }
 }
+
+const jsonSchemaOf = (tool: Tool.Any): Described["inputSchema"] =>
+  (Tool.isDynamic(tool) ? tool.jsonSchema : undefined) as Described["inputSchema"] | undefined ?? { type: "object" }
+
+const names = <A extends { readonly name: string }>(tools: ReadonlyArray<A>, options: ToolNames.NameOptions) =>
+  Effect.mapError(
+    Effect.fromResult(ToolNames.make(tools, options)),
+    (problems) => new ToolkitError.ToolkitError({ problems })
+  )
+
+// Results carry their tool only as a type, and in these toolkits failures are never results.
+type Handle = (
+  name: string,
+  params: unknown
+) => Effect.Effect<
+  Stream.Stream<{ readonly result: unknown }, McpClientError | AiError.AiError>,
+  AiError.AiError
+>
+
+type Failure = typeof McpFailure.Type
+
+// The arguments were checked before: what is not valid now is the result of a tool that has run.
+const afterCall = (
+  error: McpClientError | AiError.AiError
+): Effect.Effect<ToolOutcome.ToolOutcome<string>, Failure> => {
+  if (error._tag !== "McpClientError") return Effect.die(error)
+  const { reason } = error
+  switch (reason._tag) {
+    case "ToolError":
+      return Effect.fail(toolError(McpResult.words(reason.result)))
+    case "UnsupportedError":
+    case "ValidationError":
+      return Effect.succeed(new ToolOutcome.ToolOutcome(unreadable))
+    default:
+      return Effect.fail({ error: { reason: reason._tag, message: sentences[reason._tag] } })
+  }
+}
+
+const unreadable = "The call succeeded. Its result is of a kind that cannot be shown, and was left out."
+
+const toolError = (words: string): Failure => ({
+  error: {
+    reason: "ToolError",
+    message: words.length > maxWords ? `${words.slice(0, maxWords).toWellFormed()}…` : words
+  }
+})
 
 const maxWords = 8_192
 

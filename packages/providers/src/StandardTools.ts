@@ -9,6 +9,9 @@ import type * as Effect from "effect/Effect"
 import type { StandardSchemaV1 } from "effect/StandardSchema"
 import * as ForeignTools from "./tools/ForeignTools.ts"
 import * as ToolInput from "./tools/ToolInput.ts"
+import type * as ToolNames from "./tools/ToolNames.ts"
+
+export type { NameOptions } from "./tools/ToolNames.ts"
 
 /**
  * A toolkit for `withToolkit`.
@@ -67,7 +70,8 @@ export interface StandardTool<Input extends StandardSchemaV1> {
  * schema makes of it, defaults and transformations included. Arguments that
  * are refused are an error result that names paths. A result is JSON;
  * `undefined` is `null`. What `execute` throws is the error `ToolFailed`,
- * without its text.
+ * without its text. Names become ones that providers take; `options` has names
+ * of your own choice, see {@link NameOptions}.
  *
  * A person who is asked about a call sees the arguments with the defaults of
  * the schema. Arguments whose transformation cannot be shown as JSON, such as
@@ -100,9 +104,10 @@ export interface StandardTool<Input extends StandardSchemaV1> {
  * @since 0.1.0
  */
 export const from = <const Inputs extends { readonly [name: string]: StandardSchemaV1 }>(
-  tools: { readonly [Name in keyof Inputs]: StandardTool<Inputs[Name]> }
+  tools: { readonly [Name in keyof Inputs]: StandardTool<Inputs[Name]> },
+  options: ToolNames.NameOptions = {}
 ): Effect.Effect<StandardToolkit, ToolkitError.ToolkitError> =>
-  ForeignTools.make(Object.entries(tools).map(([name, tool]) => definition(name, tool as AnyTool)))
+  ForeignTools.make(Object.entries(tools).map(([name, tool]) => definition(name, tool as AnyTool)), options)
 
 type AnyTool = Omit<StandardTool<StandardSchemaV1>, "execute" | "needsApproval"> & {
   readonly needsApproval?: ForeignTools.Definition["needsApproval"] | undefined

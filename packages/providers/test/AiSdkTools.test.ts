@@ -221,7 +221,7 @@ describe("AiSdkTools", () => {
         [false, null],
         [false, { a: 1, c: [{}] }],
         error("the value: Expected JSON value"),
-        error("self.self: Expected no cycle"),
+        error("value.self.self: Expected no cycle"),
         error("the value: Expected JSON value")
       ])
     }))
@@ -411,7 +411,6 @@ describe("AiSdkTools at build", () => {
         provider: { type: "provider", execute },
         context: tool({ inputSchema, contextSchema: z.object({ key: z.string() }), execute }),
         described: tool({ inputSchema, description: () => "", execute }),
-        output: tool({ inputSchema, execute, toModelOutput: () => ({ type: "text", value: "" }) }),
         date: tool({ inputSchema: z.object({ at: z.date() }), execute }),
         valibot: { inputSchema: v.object({ city: v.string() }), execute },
         other: { inputSchema: { type: "object" }, execute },
@@ -425,7 +424,6 @@ describe("AiSdkTools at build", () => {
         "InvalidSetting: the tool \"provider\" is defined by a provider, which agents cannot offer yet",
         "InvalidSetting: the tool \"context\" takes a context, which agents have not",
         "InvalidSetting: the tool \"described\" has a description that depends on a context, which agents have not",
-        "InvalidSetting: the tool \"output\" has toModelOutput; give what the model is to read as the result instead",
         schema("date", "gives no JSON Schema: Date cannot be represented in JSON Schema"),
         schema("valibot", "gives no JSON Schema: its library (valibot) has none of its own, so pass one along"),
         schema("other", "is neither a Standard Schema nor a schema of the AI SDK"),

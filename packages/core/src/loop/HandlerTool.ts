@@ -246,7 +246,7 @@ const branchOf = (
     return ToolFailure.guard(tool, () =>
       Effect.matchEffect(erase(codecs.success.encode(exit.value)), {
         onSuccess: (value) =>
-          content === undefined ? Effect.succeed(done(value, false)) : shown(tool, content(exit.value)),
+          content === undefined ? Effect.succeed(done(value, false)) : shown(tool, content(exit.value), value),
         onFailure: (issues) =>
           Effect.as(
             Effect.logWarning(`The result of the tool "${tool}" cannot be encoded: ${issues.join("; ")}`),
@@ -269,9 +269,20 @@ const done = (value: Json.Json, isError: boolean): Branch => {
   return { _tag: "Done", result: { output, isError } }
 }
 
-// What the tool makes of its result for the model is the tool's own code, and can fail as the handler can.
-const shown = (tool: string, content: Effect.Effect<ToolOutput>): Effect.Effect<Branch> =>
+// What the tool makes of its result for the model is the tool's own code. The call has succeeded, whatever that does.
+const shown = (
+  tool: string,
+  content: Effect.Effect<ToolOutput | undefined>,
+  value: Json.Json
+): Effect.Effect<Branch> =>
   Effect.matchCauseEffect(content, {
-    onSuccess: (output) => Effect.succeed<Branch>({ _tag: "Done", result: { output, isError: false } }),
-    onFailure: (cause) => ToolFailure.branch(tool, cause)
+    onSuccess: (output) =>
+      Effect.succeed<Branch>(
+        output === undefined ? done(value, false) : { _tag: "Done", result: { output, isError: false } }
+      ),
+    onFailure: (cause) =>
+      Effect.as(
+        Effect.logWarning(`toModelOutput of the tool "${tool}" failed; its result is shown as it is`, cause),
+        done(value, false)
+      )
   })

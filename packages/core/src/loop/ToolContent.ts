@@ -11,13 +11,14 @@ import * as Predicate from "effect/Predicate"
 import type { FilePart, ProviderMetadata, TextPart, ToolOutput } from "../values/Message.ts"
 
 /**
- * Makes what a model is shown of a result. It dies where the tool's own
+ * Makes what a model is shown of a result, or nothing where the mapping gives
+ * no parts: the result is then shown as it is. It dies where the tool's own
  * mapping throws.
  *
  * @category models
  * @since 0.1.0
  */
-export type ToolContent = (result: unknown) => Effect.Effect<ToolOutput>
+export type ToolContent = (result: unknown) => Effect.Effect<ToolOutput | undefined>
 
 /**
  * Reads a tool's `toModelOutput`; `undefined` for a tool that shows its result
@@ -35,7 +36,11 @@ export const of = (tool: Tool.Any): ToolContent | undefined => {
   const { toModelOutput } = tool
   return toModelOutput === undefined
     ? undefined
-    : (result) => Effect.sync(() => ({ type: "content", value: toModelOutput(result).map(toPart) }))
+    : (result) =>
+      Effect.sync(() => {
+        const parts = toModelOutput(result)
+        return parts.length === 0 ? undefined : { type: "content", value: parts.map(toPart) }
+      })
 }
 
 const toPart = (part: Prompt.ToolModelOutputPart): TextPart | FilePart =>

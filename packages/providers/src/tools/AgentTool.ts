@@ -14,12 +14,19 @@ import * as Stream from "effect/Stream"
 import * as AgentProgress from "./AgentProgress.ts"
 
 /**
- * A tool for `generateText`, `streamText` and agents of `ai`.
+ * A tool for `generateText`, `streamText` and agents of `ai`, whose output is a
+ * report as JSON.
+ *
+ * **Gotchas**
+ *
+ * The AI SDK has one type for the output and for preliminary results, which
+ * `streamText` shows: those are an {@link AgentProgress.AgentProgress} whatever
+ * their type says.
  *
  * @category models
  * @since 0.1.0
  */
-export interface AiSdkAgentTool {
+export interface AiSdkAgentTool<out Report = unknown> {
   readonly description: string
   readonly inputSchema: {
     readonly "~standard":
@@ -29,8 +36,23 @@ export interface AiSdkAgentTool {
   readonly execute: (
     input: Json.Json,
     options: { readonly abortSignal?: AbortSignal | undefined }
-  ) => AsyncIterable<AgentProgress.AgentProgress | Json.Json>
+  ) => AsyncIterable<Report>
 }
+
+/**
+ * A report as JSON: dates, URLs and big integers are texts there. A type that
+ * says nothing of its JSON is any JSON.
+ *
+ * @category utility types
+ * @since 0.1.0
+ */
+export type ReportJson<A> = unknown extends A ? Json.Json
+  : A extends string | number | boolean | null ? A
+  : A extends Date | URL | bigint | Uint8Array ? string
+  : A extends ReadonlyMap<any, any> | ReadonlySet<any> | symbol | ((...args: never) => unknown) ? Json.Json
+  : A extends undefined ? null
+  : A extends ReadonlyArray<any> ? { readonly [Key in keyof A]: ReportJson<A[Key]> }
+  : { readonly [Key in keyof A]: ReportJson<{} extends Pick<A, Key> ? Exclude<A[Key], undefined> : A[Key]> }
 
 /**
  * Options of a tool.
@@ -78,7 +100,7 @@ export class SubagentError extends ErrorClass.TaggedError<SubagentError>("~manda
  * **Details**
  *
  * Each call is a run of its own with a fresh conversation. Its output is the
- * report as JSON; until then it gives its progress, which `streamText` shows
+ * report as JSON, with its type; until then it gives its progress, which `streamText` shows
  * as preliminary results. What is not reported is thrown as a
  * {@link SubagentError}, which the AI SDK gives to its model.
  *
@@ -111,10 +133,12 @@ export class SubagentError extends ErrorClass.TaggedError<SubagentError>("~manda
  * @category constructors
  * @since 0.1.0
  */
-export const toAiSdkTool = (
-  { json: agent }: Pick<BoundAgent.BoundAgent<never, unknown>, "json">,
+export const toAiSdkTool = <Report = unknown>(
+  { json: agent }: Pick<BoundAgent.BoundAgent<never, Report>, "json"> & {
+    readonly run?: BoundAgent.BoundAgent<never, Report>["run"]
+  },
   options: AgentToolOptions = {}
-): AiSdkAgentTool => ({
+): AiSdkAgentTool<ReportJson<Report>> => ({
   description: agent.description,
   inputSchema: {
     "~standard": {
@@ -130,10 +154,11 @@ export const toAiSdkTool = (
     }
   },
   execute: (input, { abortSignal }) =>
+    // The AI SDK takes the last element for the output.
     Stream.toAsyncIterableWith(
       endedBy(abortSignal, withoutText(agent.id, task(agent, input, options.run))),
       options.context ?? Context.empty()
-    )
+    ) as AsyncIterable<ReportJson<Report>>
 })
 
 const task = (

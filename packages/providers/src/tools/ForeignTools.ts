@@ -12,6 +12,8 @@ import * as Schema from "effect/Schema"
 import * as Execution from "./Execution.ts"
 import * as InputForm from "./InputForm.ts"
 import type { ToolInput } from "./ToolInput.ts"
+import * as ToolNames from "./ToolNames.ts"
+import * as ToolOutcome from "./ToolOutcome.ts"
 
 /**
  * What a model is told about arguments that its tool does not take.
@@ -31,7 +33,7 @@ export const InvalidArguments = Schema.Struct({
  */
 export type ForeignTool = Tool.Tool<string, {
   readonly parameters: typeof Schema.Unknown
-  readonly success: typeof Schema.Unknown
+  readonly success: typeof ToolOutcome.Outcome
   readonly failure: typeof InvalidArguments
   readonly failureMode: "error"
 }, ToolContext.ToolContext>
@@ -55,6 +57,7 @@ export type ForeignToolkit = Toolkit.WithHandler<Record<string, ForeignTool>>
  * - `needsApproval`: whether a person is asked before a call, always or by its
  *   checked input; a function gives a boolean or a promise of one
  * - `execute`: gives a value, a promise, or an async iterable
+ * - `show`: gives what a model is shown of a result. Default: the result
  *
  * @category models
  * @since 0.1.0
@@ -67,6 +70,19 @@ export interface Definition {
   readonly input: Effect.Effect<ToolInput, string>
   readonly refusal: string | undefined
   readonly execute: (input: unknown, call: Call) => unknown
+  readonly show?: (call: Shown) => Effect.Effect<ToolOutcome.ToolOutcome<unknown>>
+}
+
+/**
+ * A call that has run: its id, its checked input and its result.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Shown {
+  readonly toolCallId: string
+  readonly input: unknown
+  readonly output: unknown
 }
 
 /**
@@ -87,14 +103,19 @@ export interface Call {
 }
 
 /**
- * Makes a toolkit of tools. One error lists all that is wrong with them.
+ * Makes a toolkit of tools, under names that providers take. One error lists
+ * all that is wrong with them.
  *
  * @category constructors
  * @since 0.1.0
  */
 export const make = Effect.fnUntraced(function*(
-  definitions: ReadonlyArray<Definition>
+  given: ReadonlyArray<Definition>,
+  options: ToolNames.NameOptions = {}
 ): Effect.fn.Return<ForeignToolkit, ToolkitError.ToolkitError> {
+  const named = ToolNames.make(given, options)
+  if (Result.isFailure(named)) return yield* new ToolkitError.ToolkitError({ problems: named.failure })
+  const definitions = named.success.map(({ name, tool }): Definition => ({ ...tool, name }))
   const resolved = yield* Effect.forEach(
     definitions,
     (definition) => Effect.map(Effect.result(definition.input), (input) => ({ definition, input }))
@@ -133,8 +154,9 @@ const toolOf = (definition: Definition, input: ToolInput): ForeignTool => {
   const tool = Tool.dynamic(definition.name, {
     description: definition.description,
     parameters: input.jsonSchema,
-    success: Schema.Unknown,
+    success: ToolOutcome.Outcome,
     failure: InvalidArguments,
+    toModelOutput: ToolOutcome.toModelOutput,
     needsApproval: approval(definition, input)
   }).addDependency(ToolContext.ToolContext).annotate(ArgumentsForm, InputForm.make(input))
   return definition.strict === undefined ? tool : tool.annotate(Tool.Strict, definition.strict)
@@ -156,14 +178,19 @@ const handler = (definition: Definition, input: ToolInput) =>
 (
   params: unknown,
   { preliminary }: Toolkit.HandlerContext<ForeignTool>
-): Effect.Effect<unknown, typeof InvalidArguments.Type, ToolContext.ToolContext> =>
+): Effect.Effect<ToolOutcome.ToolOutcome<unknown>, typeof InvalidArguments.Type, ToolContext.ToolContext> =>
   Effect.flatMap(
     ToolContext.ToolContext,
     ({ idempotencyKey, toolCallId }) =>
       Effect.flatMap(Effect.mapError(input.check(params), invalid), (checked) =>
-        Execution.run(
-          (abortSignal) => definition.execute(checked, { toolCallId, idempotencyKey, abortSignal }),
-          preliminary
+        Effect.flatMap(
+          Execution.run(
+            (abortSignal) => definition.execute(checked, { toolCallId, idempotencyKey, abortSignal }),
+            (value) => preliminary(new ToolOutcome.ToolOutcome(value))
+          ),
+          (output) =>
+            definition.show?.({ toolCallId, input: checked, output }) ??
+              Effect.succeed(new ToolOutcome.ToolOutcome(output))
         ))
   )
 

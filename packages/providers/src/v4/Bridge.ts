@@ -27,6 +27,7 @@ import * as Response from "./Response.ts"
 import * as ResponseStream from "./ResponseStream.ts"
 import * as SelfContained from "./SelfContained.ts"
 import * as SupportedUrls from "./SupportedUrls.ts"
+import * as ToolFiles from "./ToolFiles.ts"
 
 /**
  * What is not in the model itself.
@@ -226,7 +227,7 @@ const prepare = (model: LanguageModelV4, settings: ModelRequest.ModelSettings) =
   return Effect.fnUntraced(function*(
     request: ModelRequest.ModelRequest
   ): Effect.fn.Return<LanguageModelV4CallOptions, Failure.Problem> {
-    const { messages, urls } = Prompt.make(request.messages)
+    const { messages, urls } = Prompt.make(request.messages, ToolFiles.takenBy(model))
     yield* SupportedUrls.check(model, urls)
     return CallOptions.make(request, settings, messages, selfContained)
   })

@@ -6,6 +6,7 @@
 import type { LanguageModelV4Message, LanguageModelV4Prompt } from "@ai-sdk/provider"
 import type { Message } from "@mandate/core"
 import * as PromptPart from "./PromptPart.ts"
+import * as ToolFiles from "./ToolFiles.ts"
 
 /**
  * A V4 prompt, and the files in its user messages and tool results that are
@@ -26,7 +27,8 @@ export interface Prompt {
  *
  * A message is converted once, however many requests it is in: messages never
  * change. Results of one round that are in several messages become one, as the
- * AI SDK sends them. An assistant message that has nothing to send (sources
+ * AI SDK sends them. Of a file in a result that the model does not take, it gets
+ * a note. An assistant message that has nothing to send (sources
  * alone, empty text) is left out.
  *
  * **Gotchas**
@@ -38,15 +40,20 @@ export interface Prompt {
  * @category constructors
  * @since 0.1.0
  */
-export const make = (conversation: ReadonlyArray<Message.Message>): Prompt => {
+export const make = (
+  conversation: ReadonlyArray<Message.Message>,
+  takesFile: ToolFiles.TakesFile = () => true
+): Prompt => {
   const messages: LanguageModelV4Prompt = []
   const urls: Array<Message.FilePart> = []
   for (const message of conversation) {
-    const next = copy(convertOnce(message))
+    const next = copy(convertOnce(message), takesFile)
     const last = messages.at(-1)
     if (next.role === "tool" && last?.role === "tool") last.content.push(...next.content)
     else if (next.role !== "assistant" || next.content.length > 0) messages.push(next)
-    urls.push(...files(message).filter(isUrl))
+    urls.push(
+      ...files(message).filter(isUrl).filter(({ mediaType }) => message.role === "user" || takesFile(mediaType))
+    )
   }
   return { messages, urls }
 }
@@ -83,7 +90,7 @@ const convert = (message: Message.Message): LanguageModelV4Message => {
   }
 }
 
-const copy = (message: LanguageModelV4Message): LanguageModelV4Message => {
+const copy = (message: LanguageModelV4Message, takesFile: ToolFiles.TakesFile): LanguageModelV4Message => {
   switch (message.role) {
     case "system":
       return { ...message }
@@ -92,6 +99,11 @@ const copy = (message: LanguageModelV4Message): LanguageModelV4Message => {
     case "assistant":
       return { ...message, content: [...message.content] }
     case "tool":
-      return { ...message, content: [...message.content] }
+      return {
+        ...message,
+        content: message.content.map((part) =>
+          part.type === "tool-result" ? ToolFiles.withNotes(part, takesFile) : part
+        )
+      }
   }
 }
