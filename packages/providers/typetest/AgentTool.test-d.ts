@@ -1,4 +1,4 @@
-import type { BoundAgent, Json } from "@mandate/core"
+import type { BoundAgent, Json, PromiseRuntime } from "@mandate/core"
 import { AiSdkTools } from "@mandate/providers"
 import type { InferToolOutput } from "ai"
 import { expectTypeOf, test } from "vitest"
@@ -15,6 +15,13 @@ test("N09 the output of a subagent as a tool has the type of the report", () => 
 
   const text = AiSdkTools.toAiSdkTool({} as Bound<string>)
   expectTypeOf<InferToolOutput<typeof text>>().toEqualTypeOf<string>()
+})
+
+test("N09 an agent that is run by promises gives the same", () => {
+  const research = AiSdkTools.toAiSdkTool(
+    {} as PromiseRuntime.PromiseBoundAgent<{ readonly topic: string }, { readonly n: number }>
+  )
+  expectTypeOf<InferToolOutput<typeof research>>().toEqualTypeOf<{ readonly n: number }>()
 })
 
 test("N09 what JSON has no values for is what it is in JSON", () => {

@@ -135,7 +135,7 @@ export class SubagentError extends ErrorClass.TaggedError<SubagentError>("~manda
  */
 export const toAiSdkTool = <Report = unknown>(
   { json: agent }: Pick<BoundAgent.BoundAgent<never, Report>, "json"> & {
-    readonly run?: BoundAgent.BoundAgent<never, Report>["run"]
+    readonly run?: (input: never) => Outcome<Report>
   },
   options: AgentToolOptions = {}
 ): AiSdkAgentTool<ReportJson<Report>> => ({
@@ -160,6 +160,11 @@ export const toAiSdkTool = <Report = unknown>(
       options.context ?? Context.empty()
     ) as AsyncIterable<ReportJson<Report>>
 })
+
+// An agent that is run by Effect or by promises.
+type Outcome<Report> =
+  | Effect.Effect<RunResult.TaskOutcome<Report>, unknown>
+  | PromiseLike<RunResult.TaskOutcome<Report>>
 
 const task = (
   agent: BoundAgent.JsonAgent,
