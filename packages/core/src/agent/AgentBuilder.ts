@@ -10,6 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Pipeable from "effect/Pipeable"
 import type * as Schedule from "effect/Schedule"
 import type * as Schema from "effect/Schema"
+import type { StandardSchemaV1 } from "effect/StandardSchema"
 import type * as Types from "effect/Types"
 import * as AgentSpec from "../definition/AgentSpec.ts"
 import type { Breakpoint } from "../definition/Breakpoint.ts"
@@ -28,6 +29,7 @@ import type { FileLimits } from "../values/FileLimits.ts"
 import type { ModelError } from "../values/ModelError.ts"
 import type { ModelSettings } from "../values/ModelRequest.ts"
 import * as Options from "../values/Options.ts"
+import * as StandardCodec from "../values/StandardCodec.ts"
 import type { ToolLimits } from "../values/ToolLimits.ts"
 import * as Agent from "./Agent.ts"
 import type * as TypedAgent from "./TypedAgent.ts"
@@ -208,9 +210,16 @@ export class AgentBuilder<out O, out R = never, in out C = undefined> extends Pi
     return new AgentBuilder(AgentSpec.withFileLimits(this.spec, limits))
   }
 
-  /** Replaces the answer: a value of this schema instead of text. */
-  withOutput<A, E, RD, RE>(output: Schema.Codec<A, E, RD, RE>): AgentBuilder<A, R | RD | RE, C> {
-    return new AgentBuilder(AgentSpec.update(this.spec, { report: output as AgentSpec.AnyCodec }))
+  /**
+   * Replaces the answer: a value of this schema instead of text. A Standard
+   * Schema has to give a JSON Schema itself, as Zod 4 does.
+   */
+  withOutput<A, E, RD, RE>(output: Schema.Codec<A, E, RD, RE>): AgentBuilder<A, R | RD | RE, C>
+  withOutput<Output extends StandardSchemaV1>(
+    output: Output
+  ): AgentBuilder<StandardSchemaV1.InferOutput<Output>, R, C>
+  withOutput(output: unknown): AgentBuilder<any, any, C> {
+    return new AgentBuilder(AgentSpec.update(this.spec, { report: StandardCodec.from(output) as AgentSpec.AnyCodec }))
   }
 
   /**

@@ -8,6 +8,7 @@ import * as Result from "effect/Result"
 import type { AnyCodec } from "../definition/AgentSpec.ts"
 import * as EffectIdentity from "../values/EffectIdentity.ts"
 import * as JsonCodec from "../values/JsonCodec.ts"
+import * as StandardCodec from "../values/StandardCodec.ts"
 import type { Found } from "./DefinitionCheck.ts"
 
 /**
@@ -26,7 +27,9 @@ export type Report = (problems: ReadonlyArray<Found>) => void
  * @since 0.1.0
  */
 export const codec = (schema: AnyCodec, what: string, report: Report): JsonCodec.JsonCodec<unknown> => {
-  if (EffectIdentity.isOwnSchema(schema)) return orReport(JsonCodec.make<unknown>(schema), what, report)
+  if (EffectIdentity.isOwnSchema(schema)) {
+    return orReport(StandardCodec.make(schema) ?? JsonCodec.make<unknown>(schema), what, report)
+  }
   report([{
     kind: "TwoEffects",
     message: `two copies of effect: the schema of the ${what} is made with another one. ${EffectIdentity.remedy()}`

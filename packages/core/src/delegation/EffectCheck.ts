@@ -39,8 +39,7 @@ const foreignSchemas = (spec: AgentSpec, parents: ReadonlyArray<string>): Readon
     ...schemas.filter(({ schema }) => !Schema.isSchema(schema)).map(({ what }): DefinitionProblem => ({
       agent: path.join(" > "),
       kind: "UnsupportedSchema",
-      message: `the schema of the ${what} is not made with Schema of effect; ` +
-        "schemas of Zod and others can be those of tools only"
+      message: `the schema of the ${what} is neither made with Schema of effect nor a Standard Schema`
     })),
     ...(isForeign ? [problem(path.join(" > "), "its schemas are made with another one than @mandate/core has")] : []),
     ...spec.subagents.flatMap((subagent) => foreignSchemas(subagent, path))

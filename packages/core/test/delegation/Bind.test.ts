@@ -32,7 +32,7 @@ const withTools = (...names: ReadonlyArray<string>) =>
 
 const texts = (...ids: ReadonlyArray<string>) => ids.map((id) => TypedAgent.text(id, { description: "Works" }))
 
-const notEffects = "is not made with Schema of effect; schemas of Zod and others can be those of tools only"
+const notEffects = "is neither made with Schema of effect nor a Standard Schema"
 
 describe("binding a family", () => {
   it.effect("reports every problem of every agent in one error", () =>
