@@ -135,7 +135,7 @@ export class SubagentError extends ErrorClass.TaggedError<SubagentError>("~manda
  */
 export const toAiSdkTool = <Report = unknown>(
   { json: agent }: Pick<BoundAgent.BoundAgent<never, Report>, "json"> & {
-    readonly run?: (input: never) => Outcome<Report>
+    readonly run?: (...args: never) => Outcome<Report>
   },
   options: AgentToolOptions = {}
 ): AiSdkAgentTool<ReportJson<Report>> => ({
