@@ -282,7 +282,11 @@ const shown = (
       ),
     onFailure: (cause) =>
       Effect.as(
-        Effect.logWarning(`toModelOutput of the tool "${tool}" failed; its result is shown as it is`, cause),
+        ToolFailure.log(
+          Effect.logWarning,
+          `toModelOutput of the tool "${tool}" failed; its result is shown as it is`,
+          cause
+        ),
         done(value, false)
       )
   })
