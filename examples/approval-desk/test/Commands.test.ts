@@ -128,7 +128,10 @@ describe.concurrent("the commands", () => {
       }
       assert.deepStrictEqual([text.exitCode, folder.exitCode, old.exitCode], [2, 2, 2])
       assert.match(text.stderr, /^approval-desk: The file .* is not a SQLite database, or is damaged\n$/)
-      assert.match(folder.stderr, /^approval-desk: The file .* cannot be opened: unable to open database file\n$/)
+      assert.match(
+        folder.stderr,
+        /^approval-desk: The file .* cannot be opened: unable to open database file \(SQLITE_CANTOPEN\)\n$/
+      )
       assert.include(old.stderr, "Remove the ledger")
     }), timeout)
 

@@ -3,7 +3,10 @@
  *
  * @since 0.1.0
  */
+import * as Result from "effect/Result"
 import * as Bound from "./Bound.ts"
+import * as Options from "./Options.ts"
+import * as ValueKind from "./ValueKind.ts"
 
 /**
  * Bounds on the tool calls of an agent, each enforced on its own. A bound that
@@ -54,9 +57,10 @@ export const defaults = {
  * @since 0.1.0
  */
 export const merge = (self: ToolLimits, over: ToolLimits): ToolLimits => {
-  if (!isPlain(over)) return { ...self, [notAnObject]: true } as ToolLimits
-  const { toolResultBytes } = over
-  return { ...self, ...over, ...(isPlain(toolResultBytes) ? { toolResultBytes: { ...toolResultBytes } } : {}) }
+  if (!ValueKind.isPlainObject(over)) return { ...self, [notAnObject]: true } as ToolLimits
+  const { toolResultBytes }: ToolLimits = over
+  const copied = ValueKind.isPlainObject(toolResultBytes) ? { toolResultBytes: { ...toolResultBytes as object } } : {}
+  return { ...self, ...over, ...copied } as ToolLimits
 }
 
 /**
@@ -65,27 +69,24 @@ export const merge = (self: ToolLimits, over: ToolLimits): ToolLimits => {
  * @category getters
  * @since 0.1.0
  */
-export const problems = (limits: ToolLimits): ReadonlyArray<string> => {
-  if (Object.hasOwn(limits, notAnObject)) return ["the limits of tools must be an object"]
-  return Object.entries(limits).flatMap(([name, value]: [string, unknown]) => {
-    if (value === undefined) return []
-    if (name === "toolResultBytes") return ofTools(value)
-    return Object.hasOwn(defaults, name)
-      ? Bound.problem(name, value)
-      : [`there is no limit "${name}"; the limits are ${[...Object.keys(defaults), "toolResultBytes"].join(", ")}`]
-  })
-}
+export const problems = (limits: ToolLimits): ReadonlyArray<string> =>
+  Object.hasOwn(limits, notAnObject)
+    ? ["the limits of tools must be an object"]
+    : Result.match(decode(limits), {
+      onFailure: (issues) => issues,
+      onSuccess: ({ toolResultBytes }) => toolResultBytes === undefined ? [] : ofTools(toolResultBytes)
+    })
 
 const notAnObject = "not an object"
 
+const decode = Options.make<ToolLimits>("limit", {
+  maxToolResultBytes: Options.count,
+  maxCallsPerResponse: Options.count,
+  maxConcurrentTools: Options.count,
+  toolResultBytes: Options.any
+})
+
 const ofTools = (value: unknown): ReadonlyArray<string> =>
-  isPlain(value)
+  ValueKind.isPlainObject(value)
     ? Object.entries(value).flatMap(([tool, bytes]) => Bound.problem(`toolResultBytes of "${tool}"`, bytes))
     : ["toolResultBytes must be an object of tool names and their bytes"]
-
-// Code without types may give anything.
-const isPlain = (value: unknown): value is object => {
-  if (typeof value !== "object" || value === null) return false
-  const prototype: unknown = Object.getPrototypeOf(value)
-  return prototype === null || Object.getPrototypeOf(prototype) === null
-}
