@@ -23,7 +23,7 @@ describe.concurrent("the commands", () => {
       assert.deepStrictEqual(all.map(({ exitCode }) => exitCode), [0, 0, 0, 0, 0, 0, 0])
       assert.include(listed.stdout, "Waiting for 2 answers:")
       assert.match(listed.stdout, /desk > refunds > cashier wants to call pay, for \d+ seconds?\n/)
-      assert.include(listed.stdout, "pay {\"to\":\"Ada Byron\",\"euros\":120}")
+      assert.include(listed.stdout, "pay {\"euros\":120,\"to\":\"Ada Byron\"}")
       assert.match(listed.stdout, /desk > letters asks in ask_care, for \d+ seconds?\n/)
       const pending = JSON.parse(json.stdout)
       assert.deepStrictEqual(
