@@ -3,9 +3,8 @@
  *
  * @since 0.1.0
  */
-import type { LanguageModelV4 } from "@ai-sdk/provider"
 import type { ModelClient } from "@mandate/core"
-import { ModelRegistry, Options as CallerOptions } from "@mandate/core"
+import { ModelRegistry } from "@mandate/core"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
@@ -13,56 +12,14 @@ import * as Stream from "effect/Stream"
 import * as ClientPackage from "./env/ClientPackage.ts"
 import * as ModelFallback from "./ModelFallback.ts"
 import * as ProviderModels from "./registry/ProviderModels.ts"
+import * as RegistryOptions from "./registry/RegistryOptions.ts"
+import type { Options, Target } from "./registry/RegistryOptions.ts"
 import * as AiSdk from "./v4/Bridge.ts"
 import * as Failure from "./v4/Failure.ts"
 
 export { PackageNotLoaded } from "./env/ClientPackage.ts"
 export type { Provider } from "./registry/ProviderModels.ts"
-
-/**
- * Id of a model, or ids of models that stand in for one another, the preferred
- * one first.
- *
- * @category models
- * @since 0.1.0
- */
-export type Target = string | readonly [string, ...ReadonlyArray<string>]
-
-/**
- * Where the models of a registry come from.
- *
- * **Details**
- *
- * - `provider`: gives models by id; of `createProviderRegistry`,
- *   `customProvider`, or a provider package
- * - `models`: models by id: AI SDK models, or clients made by `AiSdk.make` and
- *   others
- * - `roles`: names that agents use for what a model is to do (`fast`,
- *   `reasoning`), and the ids behind them
- * - `default`: the model of agents that name none: a role, an id, or a list
- * - `separator`: the separator of the `createProviderRegistry` in `provider`.
- *   Default: `:`, as it is there
- * - `fallback`: when a list goes on to the next model. Default: see
- *   `ModelFallback`
- * - `gateway`: gives ids that are found nowhere else to the AI SDK's global
- *   provider: the AI Gateway, or what `AI_SDK_DEFAULT_PROVIDER` is set to.
- *   Needs the package `ai`. Default: `false`
- *
- * `settings`, `structuredAnswers`, `mediaTypes` and `strictSchemas` are those of
- * every AI SDK model here. A client that was made before keeps its own.
- *
- * @category models
- * @since 0.1.0
- */
-export interface Options extends AiSdk.Options {
-  readonly provider?: ProviderModels.Provider
-  readonly models?: { readonly [modelId: string]: LanguageModelV4 | ModelClient.ModelClient }
-  readonly roles?: { readonly [role: string]: Target }
-  readonly default?: Target
-  readonly separator?: string
-  readonly fallback?: ModelFallback.Options
-  readonly gateway?: boolean
-}
+export type { Options, Target } from "./registry/RegistryOptions.ts"
 
 /**
  * Layer of a registry with the models of AI SDK providers.
@@ -118,7 +75,7 @@ export const layer: {
   ): Layer.Layer<ModelRegistry.ModelRegistry, ClientPackage.PackageNotLoaded>
   (options: Options & { readonly gateway?: false }): Layer.Layer<ModelRegistry.ModelRegistry>
 } = (given: Options): Layer.Layer<ModelRegistry.ModelRegistry> => {
-  const decoded = decode(given)
+  const decoded = RegistryOptions.decode(given)
   if (Result.isFailure(decoded)) return ModelRegistry.refused("AiSdkRegistry.layer", decoded.failure)
   const options = decoded.success
   return Layer.effect(
@@ -129,17 +86,6 @@ export const layer: {
     >
   )
 }
-
-const decode = CallerOptions.make<Options>("option", {
-  ...AiSdk.fields,
-  provider: CallerOptions.any,
-  models: CallerOptions.record(),
-  roles: CallerOptions.record(),
-  default: CallerOptions.any,
-  separator: CallerOptions.text,
-  fallback: CallerOptions.any,
-  gateway: CallerOptions.flag
-})
 
 const make = (
   options: Options,

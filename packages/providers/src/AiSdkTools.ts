@@ -6,6 +6,7 @@
  */
 import type { ToolkitError } from "@mandate/core"
 import type * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
 import * as AiSdkOutput from "./tools/AiSdkOutput.ts"
 import * as ForeignTools from "./tools/ForeignTools.ts"
 import * as ToolInput from "./tools/ToolInput.ts"
@@ -109,9 +110,9 @@ export interface AiSdkTool {
  */
 export const from = (
   tools: { readonly [name: string]: AiSdkTool },
-  options: ToolNames.NameOptions = {}
+  options?: ToolNames.NameOptions
 ): Effect.Effect<AiSdkToolkit, ToolkitError.ToolkitError> =>
-  ForeignTools.make(Object.entries(tools).map(([name, tool]) => definition(name, tool)), options)
+  ForeignTools.fromUnknown(tools, options, (name, tool: AiSdkTool) => Result.succeed(definition(name, tool)))
 
 const definition = (name: string, tool: AiSdkTool): ForeignTools.Definition => ({
   name,

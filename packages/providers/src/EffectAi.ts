@@ -4,7 +4,7 @@
  * @since 0.1.0
  */
 import type { ModelClient, ModelRequest, ModelResponse } from "@mandate/core"
-import { ModelRegistry } from "@mandate/core"
+import { ModelRegistry, Options as CallerOptions } from "@mandate/core"
 import type * as AiError from "effect/ai/AiError"
 import * as LanguageModel from "effect/ai/LanguageModel"
 import * as Model from "effect/ai/Model"
@@ -73,12 +73,17 @@ export interface Options {
  * are not JSON, or over a tool that was not offered, makes that an
  * `invalid-response`.
  *
+ * Options that are not valid are a defect, `Options.InvalidOptions`.
+ *
  * @see {@link layer} for a registry with just this model
  * @category constructors
  * @since 0.1.0
  */
-export const make = Effect.fnUntraced(function*(
-  options: Options = {}
+export const make = (options?: Options): Effect.Effect<ModelClient.ModelClient, never, LanguageModel.LanguageModel> =>
+  Effect.flatMap(CallerOptions.orDie("EffectAi.make", decode(options)), ofChecked)
+
+const ofChecked = Effect.fnUntraced(function*(
+  options: Options
 ): Effect.fn.Return<ModelClient.ModelClient, never, LanguageModel.LanguageModel> {
   const model = yield* LanguageModel.LanguageModel
   const identity = {
@@ -129,9 +134,25 @@ export const layer = <E, R>(
   model: Layer.Layer<LanguageModel.LanguageModel, E, R>,
   options?: Options
 ): Layer.Layer<ModelRegistry.ModelRegistry, E, R> =>
-  Layer.unwrap(Effect.map(make(options), (client) => ModelRegistry.layer({ default: client }))).pipe(
-    Layer.provide(model)
-  )
+  Result.match(Result.flatMap(decodeModel({ model }), () => decode(options)), {
+    onSuccess: (given) =>
+      Layer.unwrap(Effect.map(ofChecked(given), (client) => ModelRegistry.layer({ default: client }))).pipe(
+        Layer.provide(model)
+      ),
+    onFailure: (issues): Layer.Layer<ModelRegistry.ModelRegistry, E, R> =>
+      ModelRegistry.refused("EffectAi.layer", issues)
+  })
+
+const decode = CallerOptions.make<Options>("option", {
+  provider: CallerOptions.text,
+  modelId: CallerOptions.text,
+  mediaTypes: CallerOptions.texts,
+  configure: CallerOptions.func
+})
+
+const decodeModel = CallerOptions.make<{ readonly model: Layer.Any }>("argument", {
+  model: CallerOptions.checked("a layer of LanguageModel, such as a provider package gives", Layer.isLayer)
+}, ["model"])
 
 const callOptions = (request: ModelRequest.ModelRequest) => ({
   prompt: AiPrompt.make(request.messages),

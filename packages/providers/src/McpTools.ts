@@ -10,6 +10,8 @@ import type { McpClientError } from "effect/ai/McpClientError"
 import * as Tool from "effect/ai/Tool"
 import * as Toolkit from "effect/ai/Toolkit"
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as McpResult from "./tools/McpResult.ts"
@@ -106,12 +108,31 @@ export type McpTool = Tool.Tool<string, {
  */
 export const from = <R = never>(
   source: McpClient.McpClient | Effect.Effect<McpClient.McpClient | Listed, McpClientError, R>,
-  options: ToolNames.NameOptions = {}
+  options?: ToolNames.NameOptions
 ): Effect.Effect<Toolkit.WithHandler<Record<string, McpTool>>, ToolkitError.ToolkitError, R> =>
   Effect.flatMap(
-    Effect.mapError(Effect.isEffect(source) ? source : Effect.succeed(source), unlisted),
-    (given) => "callTool" in given ? ofClient(given, options) : ofListed(given, options)
+    isReadable(source)
+      ? Effect.mapError(Effect.isEffect(source) ? source : Effect.succeed(source), unlisted)
+      : Effect.fail(noClient),
+    (given) => {
+      if (hasMethod(given, "callTool")) return ofClient(given as McpClient.McpClient, options)
+      return hasMethod(given, "handle") ? ofListed(given as Listed, options) : Effect.fail(noClient)
+    }
   )
+
+// Code without types may give anything.
+const hasMethod = (given: unknown, name: string): boolean =>
+  isReadable(given) && Predicate.hasProperty(given, name) && typeof given[name] === "function"
+
+// Not a proxy that throws.
+const isReadable = (given: unknown): boolean => Result.isSuccess(Result.try(() => Effect.isEffect(given)))
+
+const noClient = new ToolkitError.ToolkitError({
+  problems: [{
+    kind: "InvalidSetting",
+    message: "the source of the tools must be an McpClient, what McpClient.toolkit gives, or an effect of one"
+  }]
+})
 
 /**
  * What `McpClient.toolkit` gives.
@@ -121,7 +142,7 @@ export const from = <R = never>(
  */
 export type Listed = Effect.Success<ReturnType<typeof McpClient.toolkit>>
 
-const ofClient = Effect.fnUntraced(function*(client: McpClient.McpClient, options: ToolNames.NameOptions) {
+const ofClient = Effect.fnUntraced(function*(client: McpClient.McpClient, options: ToolNames.NameOptions | undefined) {
   const named = yield* names(yield* Effect.mapError(client.listTools(), unlisted), options)
   const tools = named.map(({ name, tool }) => toolOf(name, tool))
   const handlers = Object.fromEntries(named.map(({ name, tool }) => [
@@ -141,7 +162,7 @@ const ofClient = Effect.fnUntraced(function*(client: McpClient.McpClient, option
   return yield* Effect.provideContext(toolkit, yield* toolkit.toHandlers(handlers))
 })
 
-const ofListed = Effect.fnUntraced(function*({ handle, tools }: Listed, options: ToolNames.NameOptions) {
+const ofListed = Effect.fnUntraced(function*({ handle, tools }: Listed, options: ToolNames.NameOptions | undefined) {
   const named = yield* names(Object.values(tools), options)
   const run = handle as unknown as Handle
   const made = named.map(({ name, tool }) =>
@@ -184,7 +205,10 @@ interface Described {
 const jsonSchemaOf = (tool: Tool.Any): Described["inputSchema"] =>
   (Tool.isDynamic(tool) ? tool.jsonSchema : undefined) as Described["inputSchema"] | undefined ?? { type: "object" }
 
-const names = <A extends { readonly name: string }>(tools: ReadonlyArray<A>, options: ToolNames.NameOptions) =>
+const names = <A extends { readonly name: string }>(
+  tools: ReadonlyArray<A>,
+  options: ToolNames.NameOptions | undefined
+) =>
   Effect.mapError(
     Effect.fromResult(ToolNames.make(tools, options)),
     (problems) => new ToolkitError.ToolkitError({ problems })

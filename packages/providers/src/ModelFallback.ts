@@ -4,10 +4,11 @@
  * @since 0.1.0
  */
 import type { ModelClient, ModelRequest, ModelResponse } from "@mandate/core"
-import { ModelError } from "@mandate/core"
+import { ModelError, Options as CallerOptions } from "@mandate/core"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as Attempts from "./fallback/Attempts.ts"
+import * as FallbackOptions from "./fallback/FallbackOptions.ts"
 
 /**
  * When the next model is asked.
@@ -80,6 +81,9 @@ export const defaultReasons: ReadonlyArray<ModelError.ModelErrorReason> = [
  * with their `providerMetadata`. Clients leave out what is not theirs, such as
  * another's reasoning.
  *
+ * A list without a model, what is no model client, and options that are not
+ * valid throw `Options.InvalidOptions`.
+ *
  * **Example** (A second provider)
  *
  * ```ts
@@ -100,7 +104,16 @@ export const defaultReasons: ReadonlyArray<ModelError.ModelErrorReason> = [
  */
 export const make = (
   models: readonly [ModelClient.ModelClient, ...ReadonlyArray<ModelClient.ModelClient>],
-  options: Options = {}
+  options?: Options
+): ModelClient.ModelClient =>
+  ofChecked(
+    CallerOptions.orThrow("ModelFallback.make", FallbackOptions.decodeModels(models)),
+    CallerOptions.orThrow("ModelFallback.make", FallbackOptions.decode(options))
+  )
+
+const ofChecked = (
+  models: readonly [ModelClient.ModelClient, ...ReadonlyArray<ModelClient.ModelClient>],
+  options: Options
 ): ModelClient.ModelClient => {
   const [first, ...others] = models
   if (others.length === 0) return first

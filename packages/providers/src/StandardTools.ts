@@ -4,8 +4,9 @@
  *
  * @since 0.1.0
  */
-import type { ToolkitError } from "@mandate/core"
+import { Options as CallerOptions, type ToolkitError } from "@mandate/core"
 import type * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
 import type { StandardSchemaV1 } from "effect/StandardSchema"
 import * as ForeignTools from "./tools/ForeignTools.ts"
 import * as ToolInput from "./tools/ToolInput.ts"
@@ -79,7 +80,8 @@ export interface StandardTool<Input extends StandardSchemaV1> {
  *
  * **Gotchas**
  *
- * `bind` and `build` refuse a tool without a JSON Schema. A call that was in
+ * `bind` and `build` refuse a tool without a JSON Schema, and one with a key
+ * that no tool has, such as `needsAproval`. A call that was in
  * flight at a crash runs again; `idempotencyKey` is the same then.
  *
  * **Example** (A tool with a Zod schema)
@@ -105,14 +107,30 @@ export interface StandardTool<Input extends StandardSchemaV1> {
  */
 export const from = <const Inputs extends { readonly [name: string]: StandardSchemaV1 }>(
   tools: { readonly [Name in keyof Inputs]: StandardTool<Inputs[Name]> },
-  options: ToolNames.NameOptions = {}
+  options?: ToolNames.NameOptions
 ): Effect.Effect<StandardToolkit, ToolkitError.ToolkitError> =>
-  ForeignTools.make(Object.entries(tools).map(([name, tool]) => definition(name, tool as AnyTool)), options)
+  ForeignTools.fromUnknown(tools, options, (name, tool: AnyTool) =>
+    Result.mapBoth(decode(tool), {
+      onSuccess: (given) => definition(name, given),
+      onFailure: (issues) => `is not valid: ${issues.join("; ")}`
+    }))
 
 type AnyTool = Omit<StandardTool<StandardSchemaV1>, "execute" | "needsApproval"> & {
   readonly needsApproval?: ForeignTools.Definition["needsApproval"] | undefined
   readonly execute: (input: unknown, call: Call) => unknown
 }
+
+const decode = CallerOptions.make<AnyTool>("setting", {
+  description: CallerOptions.text,
+  input: CallerOptions.any,
+  jsonSchema: CallerOptions.any,
+  strict: CallerOptions.flag,
+  needsApproval: CallerOptions.checked<NonNullable<AnyTool["needsApproval"]>>(
+    "true, false or a function",
+    (policy) => typeof policy === "boolean" || typeof policy === "function"
+  ),
+  execute: CallerOptions.func
+}, ["input", "execute"])
 
 const definition = (
   name: string,

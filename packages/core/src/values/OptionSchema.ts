@@ -118,6 +118,19 @@ export const record = <A>(): Schema.declare<{ readonly [key: string]: A }> =>
   checked("a plain object", ValueKind.isPlainObject)
 
 /**
+ * Schema for an option that is a plain object whose every value a predicate
+ * takes. `values` says what they are, in words that follow "a plain object of".
+ *
+ * @category schemas
+ * @since 0.1.0
+ */
+export const recordOf = <A>(
+  values: string,
+  is: (value: unknown) => boolean
+): Schema.declare<{ readonly [key: string]: A }> =>
+  checked(`a plain object of ${values}`, (value) => ValueKind.isPlainObject(value) && Object.values(value).every(is))
+
+/**
  * Schema for an option that is a list of strings.
  *
  * @category schemas

@@ -3,10 +3,11 @@
  *
  * @since 0.1.0
  */
-import { ArgumentsForm, ToolContext, ToolkitError } from "@mandate/core"
+import { ArgumentsForm, Options as CallerOptions, ToolContext, ToolkitError, Utf8 } from "@mandate/core"
 import * as Tool from "effect/ai/Tool"
 import * as Toolkit from "effect/ai/Toolkit"
 import * as Effect from "effect/Effect"
+import { identity } from "effect/Function"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Execution from "./Execution.ts"
@@ -111,7 +112,7 @@ export interface Call {
  */
 export const make = Effect.fnUntraced(function*(
   given: ReadonlyArray<Definition>,
-  options: ToolNames.NameOptions = {}
+  options: ToolNames.NameOptions | undefined
 ): Effect.fn.Return<ForeignToolkit, ToolkitError.ToolkitError> {
   const named = ToolNames.make(given, options)
   if (Result.isFailure(named)) return yield* new ToolkitError.ToolkitError({ problems: named.failure })
@@ -131,6 +132,50 @@ export const make = Effect.fnUntraced(function*(
   )
   return yield* Effect.provideContext(toolkit, yield* toolkit.toHandlers(handlers))
 })
+
+/**
+ * Makes a toolkit of what a caller gave as tools, by name. What is no plain
+ * object of tools, or has one that cannot be read, is a problem of the toolkit.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const fromUnknown = (
+  tools: unknown,
+  options: ToolNames.NameOptions | undefined,
+  define: (name: string, tool: never) => Result.Result<Definition, string>
+): Effect.Effect<ForeignToolkit, ToolkitError.ToolkitError> =>
+  Effect.suspend(() => {
+    const given = decodeTools({ tools })
+    if (Result.isFailure(given)) return refuse(given.failure)
+    const names = Result.try(() => Object.entries(given.success.tools))
+    if (Result.isFailure(names)) return refuse(["the tools cannot be read"])
+    const defined = names.success.map(([name, tool]) =>
+      Result.mapError(
+        typeof tool === "object" && tool !== null
+          ? Result.flatMap(
+            Result.try({ try: () => define(name, tool as never), catch: () => "cannot be read" }),
+            identity
+          )
+          : Result.fail("must be an object"),
+        (problem) => `the tool ${JSON.stringify(Utf8.cut(name, 64))} ${problem}`
+      )
+    )
+    const problems = defined.flatMap((tool) => Result.isFailure(tool) ? [tool.failure] : [])
+    return problems.length > 0
+      ? refuse(problems)
+      : make(defined.flatMap((tool) => Result.isSuccess(tool) ? [tool.success] : []), options)
+  })
+
+const decodeTools = CallerOptions.make<{ readonly tools: { readonly [name: string]: unknown } }>("argument", {
+  tools: CallerOptions.record<unknown>()
+}, ["tools"])
+
+const refuse = (issues: ReadonlyArray<string>): Effect.Effect<never, ToolkitError.ToolkitError> => {
+  const [first = "", ...rest] = issues
+  const problem = (message: string): Problem => ({ kind: "InvalidSetting", message })
+  return Effect.fail(new ToolkitError.ToolkitError({ problems: [problem(first), ...rest.map(problem)] }))
+}
 
 type Problem = ToolkitError.ToolkitError["problems"][number]
 

@@ -3,8 +3,9 @@
  *
  * @since 0.1.0
  */
-import type { ToolkitError } from "@mandate/core"
+import { Options as CallerOptions, type ToolkitError } from "@mandate/core"
 import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
 
 /**
  * Which tools a model is offered, and under which names.
@@ -48,28 +49,57 @@ export type Problem = ToolkitError.ToolkitError["problems"][number]
  * characters become `_`, a longer name is cut and ends in a hash of the whole,
  * and one that Mandate reserves begins with `tool_`. The same name always
  * becomes the same. Two tools that would have one name are a problem, and so are
- * a name in `include` or `rename` that no tool has, and a new name that
- * providers do not take.
+ * a name in `include` or `rename` that no tool has, a new name that providers
+ * do not take, a function that throws or gives something else, and options that
+ * are not valid.
  *
  * @category constructors
  * @since 0.1.0
  */
 export const make = <A extends { readonly name: string }>(
   tools: ReadonlyArray<A>,
-  options: NameOptions
-): Result.Result<ReadonlyArray<{ readonly tool: A; readonly name: string }>, readonly [Problem, ...Array<Problem>]> => {
-  const { include, prefix = "", rename } = options
-  const included = tools.filter(({ name }) => isIncluded(include, name))
-  const named = included.map((tool) => {
-    const given = typeof rename === "function" ? rename(tool.name) : ownValue(rename, tool.name)
+  options: NameOptions | undefined
+): Result.Result<Named<A>, Problems> =>
+  Result.flatMap(
+    Result.mapError(decode(options), ([first, ...rest]): Problems => [invalid(first), ...rest.map(invalid)]),
+    (options) => named(tools, options)
+  )
+
+type Named<A> = ReadonlyArray<{ readonly tool: A; readonly name: string }>
+type Problems = readonly [Problem, ...Array<Problem>]
+
+const named = <A extends { readonly name: string }>(
+  tools: ReadonlyArray<A>,
+  { include, prefix = "", rename }: NameOptions
+): Result.Result<Named<A>, Problems> => {
+  const wrong: Array<Problem> = []
+  // What a function gives, which may be anything.
+  const asked = (option: string, give: (name: string) => unknown, name: string, takes: string, is: typeof isFlag) => {
+    const given = Result.try(() => give(name))
+    if (Result.isSuccess(given) && is(given.success)) return given.success
+    const problem = Result.isSuccess(given) ? `did not give ${takes}` : "threw"
+    wrong.push(setting(`${option} ${problem} for the tool ${JSON.stringify(name)}`))
+    return undefined
+  }
+  const included = tools.filter(({ name }) =>
+    include === undefined ||
+    (typeof include === "function"
+      ? asked("include", include, name, "true or false", isFlag) === true
+      : include.includes(name))
+  )
+  const offered = included.map((tool) => {
+    const given = typeof rename === "function"
+      ? asked("rename", rename, tool.name, "a string or undefined", isName) as string | undefined
+      : ownValue(rename, tool.name)
     return { tool, given, name: given ?? accepted(`${prefix}${tool.name}`) }
   })
   const byName = new Map<string, ReadonlyArray<A>>()
-  for (const { name, tool } of named) byName.set(name, [...byName.get(name) ?? [], tool])
+  for (const { name, tool } of offered) byName.set(name, [...byName.get(name) ?? [], tool])
   const [first, ...rest]: ReadonlyArray<Problem> = [
+    ...wrong,
     ...unknown("include", Array.isArray(include) ? include : [], tools),
     ...unknown("rename", typeof rename === "object" ? Object.keys(rename) : [], tools),
-    ...named.flatMap(({ given, name, tool }) => given === undefined ? [] : refusal(tool.name, name)),
+    ...offered.flatMap(({ given, name, tool }) => given === undefined ? [] : refusal(tool.name, name)),
     ...[...byName].flatMap(([name, same]): ReadonlyArray<Problem> =>
       same.length < 2 ? [] : [{
         kind: "ToolNameCollision",
@@ -80,12 +110,31 @@ export const make = <A extends { readonly name: string }>(
     )
   ]
   return first === undefined
-    ? Result.succeed(named.map(({ name, tool }) => ({ tool, name })))
+    ? Result.succeed(offered.map(({ tool, name }) => ({ tool, name })))
     : Result.fail([first, ...rest])
 }
 
-const isIncluded = (include: NameOptions["include"], name: string): boolean =>
-  include === undefined || (typeof include === "function" ? include(name) : include.includes(name))
+const isText = (value: unknown): boolean => typeof value === "string"
+
+const isRecordOfNames = Schema.is(CallerOptions.recordOf("names", isText))
+
+const decode = CallerOptions.make<NameOptions>("option", {
+  include: CallerOptions.checked<NonNullable<NameOptions["include"]>>(
+    "a list of names, or a function",
+    (include) => typeof include === "function" || (Array.isArray(include) && [...include].every(isText))
+  ),
+  prefix: CallerOptions.text,
+  rename: CallerOptions.checked<NonNullable<NameOptions["rename"]>>(
+    "a plain object of names, or a function",
+    (rename) => typeof rename === "function" || isRecordOfNames(rename)
+  )
+})
+
+const isFlag = (value: unknown): boolean => typeof value === "boolean"
+const isName = (value: unknown): boolean => value === undefined || isText(value)
+
+const setting = (message: string): Problem => ({ kind: "InvalidSetting", message })
+const invalid = (issue: string): Problem => setting(`the options of the tools: ${issue}`)
 
 const ownValue = (names: { readonly [name: string]: string } | undefined, name: string): string | undefined =>
   names !== undefined && Object.hasOwn(names, name) ? names[name] : undefined
