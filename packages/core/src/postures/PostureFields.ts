@@ -8,6 +8,7 @@ import * as Predicate from "effect/Predicate"
 import type { Json } from "../values/Json.ts"
 import * as JsonWalk from "../values/JsonWalk.ts"
 import * as Utf8 from "../values/Utf8.ts"
+import { asTheyAre, isKnown, isLimit, meant } from "./FieldNames.ts"
 import type { Found } from "./PostureProblem.ts"
 
 /**
@@ -76,16 +77,11 @@ export const parts = (fields: Fields, body: string | undefined): ReadonlyArray<P
   ]
 }
 
-const asTheyAre: ReadonlyArray<string> = ["name", "description", "settings", "report", "maxDepth", "maxSteps"]
-const knownFields = [...asTheyAre, "instructions", "tools", "allowedTools", "model", "budget", "ceiling", "extra"]
-
 // Fields that hold a run to something. One that is misspelt, or lost what it holds, must not be one that is missing.
 const limiting: ReadonlyArray<string> = ["report", "maxDepth", "maxSteps", "tools", "allowedTools", "budget", "ceiling"]
 
 // What a merge key would bring in, limits among it, would be missing: YAML 1.2 has none.
 const mergeKey = "<<"
-
-const isKnown = (key: string): boolean => knownFields.includes(key)
 
 // Not by assignment: `__proto__` is a field like any other.
 const select = (fields: Fields, keep: (key: string) => boolean): Fields =>
@@ -175,12 +171,10 @@ const extra = (given: Fields): Part => {
 const unknownField = (key: string): Found => ({ severity: "warning", field: nameOf(key), message: advice(key) })
 
 const advice = (key: string): string => {
-  if (limitNames.some((limit) => isNear(limit, key))) return "Expected a limit in budget or in ceiling, not here"
+  if (isLimit(key)) return "Expected a limit in budget or in ceiling, not here"
   const name = meant(key)
   return name === undefined ? "Nothing acts on this field; it is kept in extra" : `Expected the name ${name}`
 }
-
-const limitNames: ReadonlyArray<string> = ["maxTokens", "maxToolCalls", "timeout", "timeoutSeconds"]
 
 const misspelt = (given: Fields): ReadonlyArray<Found> =>
   Object.keys(given).flatMap((key) => {
@@ -199,20 +193,3 @@ const empty = (fields: Fields): ReadonlyArray<Found> =>
   }))
 
 const nameOf = (key: string): string => Utf8.cut(JsonWalk.pathText([key]), 100)
-
-const meant = (key: string): string | undefined => knownFields.find((field) => isNear(field, key))
-
-const plain = (name: string): string => name.toLowerCase().replace(/[-_\s]/g, "")
-
-// Whether two names are one but for case and dashes, or long ones but for one letter as well.
-const isNear = (known: string, given: string): boolean => {
-  const [a, b] = [plain(known), plain(given)]
-  if (a === b) return true
-  const [shorter, longer] = [Math.min(a.length, b.length), Math.max(a.length, b.length)]
-  if (shorter < 5 || longer - shorter > 1) return false
-  let head = 0
-  while (head < shorter && a[head] === b[head]) head++
-  let tail = 0
-  while (tail < shorter - head && a.at(-1 - tail) === b.at(-1 - tail)) tail++
-  return longer - head - tail <= 1
-}

@@ -63,7 +63,7 @@ interface Source {
   readonly warnings: ReadonlyArray<Found>
 }
 
-const read = ({ body, fields: { lineOf, value }, warnings }: Source, stem: string, known: Known) => {
+const read = ({ body, fields: { lineOf, stray, value }, warnings }: Source, stem: string, known: Known) => {
   const nothing = { nameLine: undefined, posture: undefined }
   if (value === null) return { ...nothing, found: [{ line: 1, field: "", message: "Expected fields, such as name" }] }
   if (!isFields(value)) return { ...nothing, found: [{ line: 1, field: "", message: "Expected fields with names" }] }
@@ -82,6 +82,9 @@ const read = ({ body, fields: { lineOf, value }, warnings }: Source, stem: strin
     ...parts.flatMap((part) => part.warnings),
     ...(Result.isSuccess(decoded) ? unknownTools(decoded.success, given, known.tools) : [])
   ].map((problem: Found) => ({ ...problem, line: problem.line ?? lineOf(problem.field) }))
+    .map((problem) =>
+      problem.severity === "warning" && problem.line === stray?.line ? { ...problem, ...stray } : problem
+    )
   return {
     nameLine: lineOf("name"),
     posture: errors.length === 0 && Result.isSuccess(decoded) ? decoded.success : undefined,

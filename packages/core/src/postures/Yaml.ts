@@ -46,7 +46,8 @@ export const maxCharacters = 1_048_576
 
 /**
  * What a text in YAML stands for. `lineOf` finds the line of a field by its
- * path as text, or of the nearest field around it.
+ * path as text, or of the nearest field around it. `stray` is a field that may
+ * be a line of the text above it.
  *
  * @category models
  * @since 0.1.0
@@ -54,6 +55,7 @@ export const maxCharacters = 1_048_576
 export interface Parsed {
   readonly value: Json
   readonly lineOf: (field: string) => number | undefined
+  readonly stray: Found | undefined
 }
 
 /**
@@ -79,7 +81,9 @@ export const parse = (text: string): Result.Result<Parsed, ReadonlyArray<Found>>
     const found = refused.map((error) => ({ line: lineAt(error.pos[0]), field: "", message: sentence(error) }))
     return Result.fail(found.filter(({ line }, index) => found.findIndex((other) => other.line === line) === index))
   }
-  return read(document.success, lineAt)
+  const stray = LooseText.findField(text)
+  if (stray !== undefined && stray.severity !== "warning") return Result.fail([stray])
+  return Result.map(read(document.success, lineAt), (parsed) => ({ ...parsed, stray }))
 }
 
 const options = {
@@ -114,7 +118,10 @@ const sentences: { readonly [code: string]: string } = {
 }
 
 // Reading stops at the first bound that does not hold; anything else is reported and read on.
-const read = (document: Document, lineAt: (offset: number) => number): Result.Result<Parsed, ReadonlyArray<Found>> => {
+const read = (
+  document: Document,
+  lineAt: (offset: number) => number
+): Result.Result<Omit<Parsed, "stray">, ReadonlyArray<Found>> => {
   const found: Array<Found> = []
   const lines = new Map<string, number>()
   const anchors = new Map<string, unknown>()

@@ -22,6 +22,20 @@ const loose: ReadonlyArray<readonly [what: string, header: string, line: number]
   ["a list of dashes", "description: Reviews.\n- first\n- second", 4],
   ["a list of stars", "description: Reviews.\n* first", 4],
   ["a block that is not indented", "description: |\nReviews code", 4],
+  ["a line with a colon after an empty one", "description: Reviews code.\n\nUse it for reviews: often.", 5],
+  ["a line with a colon", "description: Reviews code.\nUse it for reviews: often.", 4],
+  ["lines with colons", "description: Reviews code.\n\nUse it for reviews: often.\nNot for prose: never.", 5],
+  ["a line with a colon and a plain one", "description: Reviews code.\n\nUse it: often.\nAnd so on.", 5],
+  ["a colon, and a line with one", "description: Reviews: code.\n\nUse it for reviews: often.", 5],
+  ["an indented line, and one with a colon", "description: Reviews.\n  It does.\n\nUse it when: asked", 6],
+  ["quotes, and a line with a colon", "description: \"Reviews code.\"\nUse it when: asked", 4],
+  ["a block that a field stands in place of", "description: >-\nReviews: code", 4],
+  ["a block of lower case that a field stands in place of", "description: |\n\nreviews: code", 5],
+  ["a block with a comment that a field stands in place of", "description: >- # folded\nReviews: code", 4],
+  ["a block and a line with a colon", "description: |\n  Reviews.\nUse it when: asked", 5],
+  ["a block with a field and a plain line", "description: |\nReviews: code\nand prose", 4],
+  ["a colon at the end of a line", "description: Reviews.\n\nUse it when:", 5],
+  ["a name with a colon inside", "description: Reviews.\n\nUse a:b when: asked", 5],
   ["a quoted text over two lines", "description: \"Reviews code\nand more\"", 4]
 ]
 
@@ -37,6 +51,51 @@ layer(node)("F01 An agent file of a public collection", (it) => {
         assert.deepStrictEqual(errors, [`scout.md:${line} description: ${quoteOrIndent}`])
       })
   )
+
+  it.effect("F01 whose description is followed by one word and a colon is taken, and warned of at its line", () =>
+    Effect.gen(function*() {
+      for (
+        const [header, line] of [["description: Reviews.\n\nExamples: many", 5], [
+          "description: R\nNote: x",
+          4
+        ]] as const
+      ) {
+        const { names, problems, severities } = yield* load({ "scout.md": file(header) })
+        const field = header.includes("Note") ? "Note" : "Examples"
+
+        assert.deepStrictEqual(names, ["scout"])
+        assert.deepStrictEqual(severities, ["warning"])
+        assert.deepStrictEqual(problems, [
+          `scout.md:${line} ${field}: Nothing acts on this field; if it is text of the description, quote it or indent it`
+        ])
+      }
+    }))
+
+  it.effect.each([
+    ["description: Reviews.\ncolor: blue", "color"],
+    ["description: Reviews.\ntools: [a]\nUse it when: asked", "Use it when"],
+    ["description: Reviews.\n\"Use it when\": asked", "Use it when"],
+    ["description: |\n  Use it when: asked\ncolor: blue", "color"]
+  ])(
+    "F01 with the extra field in %j is taken, with the warning of every extra field",
+    ([header, field]) =>
+      Effect.gen(function*() {
+        const { names, problems } = yield* load({ "scout.md": file(header!) })
+
+        assert.deepStrictEqual(names, ["scout"])
+        assert.lengthOf(problems, 1)
+        assert.match(problems[0]!, /Nothing acts on this field; it is kept in extra$/)
+        assert.include(problems[0]!, field!)
+      })
+  )
+
+  it.effect("F01 with an empty block and a known field is told about its description", () =>
+    Effect.gen(function*() {
+      const { problems } = yield* load({ "scout.md": file("description: |") })
+
+      assert.lengthOf(problems, 1)
+      assert.match(problems[0]!, /^scout\.md:3 description: /)
+    }))
 
   it.effect.each([
     "description: 'It's fine'",
