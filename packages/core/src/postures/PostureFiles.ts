@@ -8,16 +8,19 @@ import * as Effect from "effect/Effect"
 import type * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import type * as Path from "effect/Path"
+import * as Predicate from "effect/Predicate"
 import * as Queue from "effect/Queue"
+import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import * as PostureRegistry from "../service/PostureRegistry.ts"
 import * as ReportSchemas from "../service/ReportSchemas.ts"
+import * as CallerOptions from "../values/Options.ts"
 import type * as Posture from "../values/Posture.ts"
 import * as FolderSync from "./FolderSync.ts"
 import * as FolderWatch from "./FolderWatch.ts"
 import type { Known } from "./PostureFile.ts"
 import * as PostureFolder from "./PostureFolder.ts"
-import type { FileProblem, PostureDirectoryError } from "./PostureProblem.ts"
+import { type FileProblem, PostureDirectoryError } from "./PostureProblem.ts"
 import * as PostureSet from "./PostureSet.ts"
 
 export { maxFileBytes } from "./PostureFolder.ts"
@@ -80,9 +83,11 @@ export interface Loaded {
  */
 export const load = Effect.fn("PostureFiles.load")(function*(
   directory: string,
-  options: LoadOptions = {}
+  options?: LoadOptions
 ): Effect.fn.Return<Loaded, PostureDirectoryError, FileSystem.FileSystem | Path.Path> {
-  const { postures, problems } = PostureSet.next(PostureSet.empty, yield* PostureFolder.read(directory), known(options))
+  yield* taken(directory, decodeDirectory({ directory }))
+  const given = yield* taken(directory, decodeLoad(options))
+  const { postures, problems } = PostureSet.next(PostureSet.empty, yield* PostureFolder.read(directory), known(given))
   return { postures, problems }
 })
 
@@ -91,7 +96,8 @@ export const load = Effect.fn("PostureFiles.load")(function*(
  *
  * **Details**
  *
- * It fails only if the directory cannot be read at the start. Problems of files
+ * It fails only if the directory cannot be read at the start, or if the options
+ * are not valid. Problems of files
  * are logged, once each, and do not disturb the other files: a file that is
  * wrong, or half written, keeps the posture it gave last. A file that is
  * removed removes its posture. While the directory is gone, all postures stay.
@@ -112,8 +118,9 @@ export const layer = (
   Layer.effect(
     PostureRegistry.PostureRegistry,
     Effect.gen(function*() {
-      const { debounce = "250 millis", directory, interval = "10 seconds", watch = true } = options
-      const knowing = known(options)
+      const given = yield* taken("", decode(options))
+      const { debounce = "250 millis", directory, interval = "10 seconds", watch = true } = given
+      const knowing = known(given)
       const registry = PostureRegistry.make(knowing.schemas)
       const sync = FolderSync.make(registry, directory, knowing)
       if (!watch) return yield* Effect.as(sync.refresh, registry)
@@ -130,6 +137,50 @@ export const layer = (
       return registry
     })
   )
+
+const taken = <A>(
+  directory: unknown,
+  decoded: Result.Result<A, CallerOptions.Issues>
+): Effect.Effect<A, PostureDirectoryError> =>
+  Effect.mapError(Effect.fromResult(decoded), (issues) =>
+    new PostureDirectoryError({
+      directory: typeof directory === "string" ? directory : "",
+      reason: "InvalidOptions",
+      issues
+    }))
+
+const loadFields: CallerOptions.Fields<LoadOptions> = {
+  schemas: ReportSchemas.option,
+  tools: CallerOptions.checked<Iterable<string>>(
+    "an iterable of names",
+    (tools) => Predicate.isIterable(tools) && typeof tools !== "string"
+  )
+}
+
+// What is iterated is iterated once: it may be a generator.
+const decodeNames = <A extends LoadOptions>(options: A): Result.Result<A, CallerOptions.Issues> => {
+  if (options.tools === undefined) return Result.succeed(options)
+  const names = Result.getOrElse(Result.try((): ReadonlyArray<unknown> => [...options.tools ?? []]), () => [undefined])
+  return names.every((name) => typeof name === "string")
+    ? Result.succeed({ ...options, tools: names })
+    : Result.fail(["tools must be an iterable of names, each a string"])
+}
+
+const decodeDirectory = CallerOptions.make<{ readonly directory: string }>("argument", {
+  directory: CallerOptions.text
+}, ["directory"])
+
+const decodeKeysOfLoad = CallerOptions.make<LoadOptions>("option", loadFields)
+const decodeLoad = (options: unknown) => Result.flatMap(decodeKeysOfLoad(options), decodeNames)
+
+const decodeKeys = CallerOptions.make<Options>("option", {
+  ...loadFields,
+  directory: CallerOptions.text,
+  watch: CallerOptions.flag,
+  debounce: CallerOptions.duration,
+  interval: CallerOptions.duration
+}, ["directory"])
+const decode = (options: unknown) => Result.flatMap(decodeKeys(options), decodeNames)
 
 const known = ({ schemas, tools }: LoadOptions): Known => ({
   schemas: ReportSchemas.make(schemas),

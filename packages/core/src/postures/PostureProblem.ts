@@ -78,17 +78,26 @@ export const format = ({ field, file, line, message }: Omit<FileProblem, "severi
 /**
  * A directory of postures cannot be read.
  *
+ * **Details**
+ *
+ * With the reason `InvalidOptions`, `issues` names each option that is not
+ * valid and what it takes; `directory` is empty where it is one of them.
+ *
  * @category errors
  * @since 0.1.0
  */
 export class PostureDirectoryError
   extends ErrorClass.TaggedError<PostureDirectoryError>("~mandate/PostureDirectoryError")("PostureDirectoryError", {
     directory: Schema.String,
-    reason: Schema.Literals(["Missing", "NotADirectory", "Unreadable"]),
+    reason: Schema.Literals(["Missing", "NotADirectory", "Unreadable", "InvalidOptions"]),
+    issues: Schema.optionalKey(Schema.NonEmptyArray(Schema.String)),
     cause: Schema.optionalKey(Schema.Defect())
   })
 {
   override get message(): string {
+    if (this.reason === "InvalidOptions") {
+      return `Postures cannot be read: the options are not valid: ${this.issues?.join("; ")}`
+    }
     return `Postures cannot be read from ${this.directory}: it ${said[this.reason]}`
   }
 }

@@ -106,19 +106,29 @@ export const resume = Effect.fnUntraced(function*(
 })
 
 const bounded = (answer: Answer): Result.Result<Answer, ReadonlyArray<string>> => {
-  const bytes = Utf8.byteLength(Json.stringify(answer).text)
+  const text = Result.try(() => Json.stringify(answer).text)
+  if (Result.isFailure(text)) return Result.fail(["it is nested too deeply to be written as JSON"])
+  const bytes = Utf8.byteLength(text.success)
   return bytes > maxBytes
     ? Result.fail([`it has ${bytes} bytes; at most ${maxBytes} are allowed`])
     : Result.succeed(answer)
 }
 
 // Answers are made elsewhere, and may come as JSON that nobody has looked at.
-const named = (answers: unknown): Effect.Effect<ReadonlyArray<Named>, RunError> =>
-  Result.match(decodeNamed(answers), {
+const named = (answers: unknown): Effect.Effect<ReadonlyArray<Named>, RunError> => {
+  const refuse = (issues: ReadonlyArray<string>) => RunFailure.fail({ _tag: "InvalidInput", field: "answers", issues })
+  // A getter or a proxy may throw, and may give something else the next time.
+  const read = Result.try((): unknown => Array.isArray(answers) ? Array.from(answers, copied) : answers)
+  if (Result.isFailure(read)) return refuse(["they cannot be read"])
+  return Result.match(decodeNamed(read.success), {
     // As they came: what else is in an answer is for its kind to say.
-    onSuccess: () => Effect.succeed(answers as ReadonlyArray<Named>),
-    onFailure: (error) => RunFailure.fail({ _tag: "InvalidInput", field: "answers", issues: SchemaIssues.lines(error) })
+    onSuccess: () => Effect.succeed(read.success as ReadonlyArray<Named>),
+    onFailure: (error) => refuse(SchemaIssues.lines(error))
   })
+}
+
+const copied = (answer: unknown): unknown =>
+  typeof answer === "object" && answer !== null && !Array.isArray(answer) ? { ...answer } : answer
 
 const NamedAnswers = Schema.Array(
   Schema.Struct({ _tag: Schema.Literals(["Approve", "Reject", "Edit", "Reply", "Proceed"]), id: Schema.String })
@@ -126,10 +136,25 @@ const NamedAnswers = Schema.Array(
 type Named = (typeof NamedAnswers.Type)[number]
 const decodeNamed = Schema.decodeUnknownResult(NamedAnswers, { errors: "all" })
 
-const decode = (answer: Named): Result.Result<Answer, Schema.SchemaError> => {
-  const kind: Schema.Codec<Answer, unknown> = Answer.cases[answer._tag]
-  return Schema.decodeUnknownResult(kind, { errors: "all" })(answer)
+const decode = (answer: Named): Result.Result<Answer, ReadonlyArray<string>> => {
+  const kind = Answer.cases[answer._tag]
+  const misplaced = parts.filter((part) => Object.hasOwn(answer, part) && !Object.hasOwn(kind.fields, part))
+  // An approval that has arguments beside it was meant to be an edit.
+  if (misplaced.length > 0) {
+    return Result.fail(misplaced.map((part) => `${part}: Expected no ${part} in an answer of the kind ${answer._tag}`))
+  }
+  const codec: Schema.Codec<Answer, unknown> = kind
+  // What cannot be read, or is nested without end, throws.
+  return Result.flatMap(
+    Result.try({
+      try: () => Schema.decodeUnknownResult(codec, { errors: "all" })(answer),
+      catch: () => ["the value: Expected JSON that can be read"]
+    }),
+    Result.mapError(SchemaIssues.lines)
+  )
 }
+
+const parts = ["reason", "arguments", "value"]
 
 const match = Effect.fnUntraced(function*(
   threadId: string,
@@ -156,8 +181,7 @@ const match = Effect.fnUntraced(function*(
   return yield* Effect.forEach(pairs, ([answer, interrupt]) =>
     Result.match(decode(answer), {
       onSuccess: (decoded) => Effect.succeed([decoded, interrupt] as const),
-      onFailure: (error) =>
-        RunFailure.fail({ _tag: "InvalidAnswer", threadId, id: answer.id, issues: SchemaIssues.lines(error) })
+      onFailure: (issues) => RunFailure.fail({ _tag: "InvalidAnswer", threadId, id: answer.id, issues })
     }))
 })
 

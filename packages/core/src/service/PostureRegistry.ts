@@ -191,11 +191,6 @@ const refused = (field: string, issues: ReadonlyArray<string>): Effect.Effect<ne
 
 const isList = (postures: unknown): boolean => Predicate.isIterable(postures) && typeof postures !== "string"
 
-const decode = CallerOptions.make<Options>("option", {
-  schemas: CallerOptions.checked(
-    "a plain object of schemas by name",
-    (schemas) => ValueKind.isPlainObject(schemas) && Object.values(schemas).every(Schema.isSchema)
-  )
-})
+const decode = CallerOptions.make<Options>("option", { schemas: ReportSchemas.option })
 
 const taken = "Expected a name that no other posture has"

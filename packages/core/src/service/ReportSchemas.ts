@@ -4,9 +4,10 @@
  * @since 0.1.0
  */
 import * as Result from "effect/Result"
-import type * as Schema from "effect/Schema"
+import * as Schema from "effect/Schema"
 import * as EffectIdentity from "../values/EffectIdentity.ts"
 import * as JsonCodec from "../values/JsonCodec.ts"
+import * as OptionSchema from "../values/OptionSchema.ts"
 import type { Posture } from "../values/Posture.ts"
 import type { PostureProblem } from "../values/PostureError.ts"
 
@@ -31,6 +32,17 @@ export interface ReportSchemas {
   /** What is wrong with the schema that a posture names, if it names one. */
   readonly problems: (posture: Posture) => ReadonlyArray<PostureProblem>
 }
+
+/**
+ * Schema for an option with report schemas by name.
+ *
+ * @category schemas
+ * @since 0.1.0
+ */
+export const option: Schema.declare<{ readonly [name: string]: ReportSchema }> = OptionSchema.recordOf<ReportSchema>(
+  "schemas by name",
+  Schema.isSchema
+)
 
 /**
  * Registers schemas under their names.

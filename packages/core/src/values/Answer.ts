@@ -8,6 +8,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { Json } from "./Json.ts"
 import type { Named } from "./Named.ts"
+import * as Options from "./Options.ts"
 import * as SchemaIssues from "./SchemaIssues.ts"
 
 /**
@@ -82,7 +83,8 @@ export const edit = (id: string, args: unknown): Answer => ({ _tag: "Edit", id, 
  * **Gotchas**
  *
  * A value that the schema cannot encode is a defect: its type should have
- * ruled it out. For a value from outside use {@link replyUnknown}.
+ * ruled it out. What is no schema throws `Options.InvalidOptions`. For a value
+ * from outside use {@link replyUnknown}.
  *
  * @category constructors
  * @since 0.1.0
@@ -90,10 +92,7 @@ export const edit = (id: string, args: unknown): Answer => ({ _tag: "Edit", id, 
 export const reply = <A, E>(id: string, answer: Schema.Codec<A, E>, value: NoInfer<A>): Answer => ({
   _tag: "Reply",
   id,
-  value: Result.getOrThrowWith(
-    Schema.encodeUnknownResult(Schema.toCodecJson(answer))(value),
-    (error) => new TypeError(`The answer cannot be encoded: ${SchemaIssues.lines(error).join("; ")}`)
-  ) as Json
+  value: Options.orThrow("Answer.reply", Result.map(decodeSchema({ answer }), () => encoded(answer, value)))
 })
 
 /**
@@ -113,3 +112,13 @@ export const replyUnknown = (id: string, value: unknown): Answer => ({ _tag: "Re
  * @since 0.1.0
  */
 export const proceed = (id: string): Answer => ({ _tag: "Proceed", id })
+
+const decodeSchema = Options.make<{ readonly answer: unknown }>("argument", {
+  answer: Options.checked("a schema", Schema.isSchema)
+}, ["answer"])
+
+const encoded = <A, E>(answer: Schema.Codec<A, E>, value: A): Json =>
+  Result.getOrThrowWith(
+    Schema.encodeUnknownResult(Schema.toCodecJson(answer))(value),
+    (error) => new TypeError(`The answer cannot be encoded: ${SchemaIssues.lines(error).join("; ")}`)
+  ) as Json
