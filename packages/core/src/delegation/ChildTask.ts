@@ -49,11 +49,12 @@ import { conclude, type Lost, type Task, taskPlace } from "./TaskResult.ts"
  * @since 0.1.0
  */
 export const run = (self: Task): Effect.Effect<Branch, Lost> =>
-  Effect.flatMap(before(self), ({ end, isThere }) => {
+  Effect.flatMap(self.drive.isRecovery ? before(self) : notThere, ({ end, isThere }) => {
     if (end !== undefined) return conclude(self, end)
     if (!isThere && self.drive.meter?.takeChild() === false) return Effect.succeed(outOfChildRuns(self))
-    const entered = Effect.sync(() => self.entered?.())
-    return inSlot(self, Effect.flatMap(Effect.andThen(entered, child(self)), (ended) => conclude(self, ended)))
+    const { entered } = self
+    const work = entered === undefined ? child(self) : Effect.andThen(Effect.sync(entered), child(self))
+    return inSlot(self, Effect.flatMap(work, (ended) => conclude(self, ended)))
   })
 
 const outOfChildRuns = ({ drive: { meter, run } }: Task): Branch => ({
@@ -119,6 +120,8 @@ export const starting = (
   }
 }
 
+const notThere: Effect.Effect<Before> = Effect.succeed({ isThere: false, end: undefined })
+
 interface Before {
   readonly isThere: boolean
   readonly end: DriveEnd | undefined
@@ -126,7 +129,7 @@ interface Before {
 
 // Only a drive that goes on with a run can meet a child that is there already.
 const before = Effect.fnUntraced(function*(self: Task): Effect.fn.Return<Before, Lost> {
-  const loaded = self.drive.isRecovery ? yield* stored(self) : undefined
+  const loaded = yield* stored(self)
   return { isThere: loaded !== undefined, end: loaded === undefined ? undefined : yield* standing(self, loaded) }
 })
 

@@ -7,17 +7,20 @@
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { ModelClient } from "../service/ModelClient.ts"
+import * as Json from "../values/Json.ts"
 import { ModelError, type ModelErrorReason } from "../values/ModelError.ts"
 import { ModelResponse } from "../values/ModelResponse.ts"
 import * as SchemaIssues from "../values/SchemaIssues.ts"
 import type { ModelUsage } from "../values/Usage.ts"
+import * as PlainResponse from "./PlainResponse.ts"
 import * as ResponseBounds from "./ResponseBounds.ts"
 
 type Named = Pick<ModelClient, "provider" | "modelId">
 
 /**
- * The response that a client gave, as it is or as it will be read again. Fails
- * where it is none, quoting nothing of it, and where it is not whole.
+ * The response that a client gave, as it will be read again, its texts well
+ * formed. Fails where it is none, quoting nothing of it, and where it is not
+ * whole.
  *
  * @category constructors
  * @since 0.1.0
@@ -75,16 +78,18 @@ export const overBounds = (client: Named, problem: string): ModelError => failur
  */
 export const unreadable = (client: Named): ModelError => failure(client, "invalid-response", noResponse)
 
-const check = (given: unknown): Result.Result<ModelResponse, string> =>
-  Result.flatMap(
+const check = (given: unknown): Result.Result<ModelResponse, string> => {
+  const plain = Result.getOrElse(Result.try(() => PlainResponse.read(given)), () => undefined)
+  return plain !== undefined ? Result.succeed(plain) : Result.flatMap(
     Result.try({ try: () => ResponseBounds.problem(given), catch: () => noResponse }),
     (problem) => problem === undefined ? decoded(given) : Result.fail(problem)
   )
+}
 
 // Read once, into JSON: the objects are the client's own, and reading them again may give or throw anything.
 const decoded = (given: unknown): Result.Result<ModelResponse, string> =>
   Result.flatMap(
-    Result.try({ try: () => JSON.parse(JSON.stringify(given)) as unknown, catch: () => noResponse }),
+    Result.try({ try: () => JSON.parse(Json.stringify(given).text) as unknown, catch: () => noResponse }),
     (json) =>
       isResponse(json) ? Result.succeed(json) : Result.mapError(decode(json), (error) => {
         const [first] = SchemaIssues.lines(error, (key) => ownKeys.has(key))

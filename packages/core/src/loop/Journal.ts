@@ -115,6 +115,7 @@ export interface Journal {
 export const make = (runtime: Mandate["Service"], origin: Origin, fence: Fence, records: Records): Journal => {
   const { events: published, store } = runtime
   const after = (events: ReadonlyArray<NewEvent>) => (sequence: number) => {
+    if (!published.isWatched(origin.rootThreadId)) return
     published.publish(origin.rootThreadId, numbered(events, sequence))
   }
   return {

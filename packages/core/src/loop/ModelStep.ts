@@ -117,11 +117,21 @@ export const run = Effect.fnUntraced(function*(
     const wait = Math.min(state.notBefore - drive.now(), state.retryAfter)
     return wait > 0 ? Effect.andThen(Effect.sleep(wait), leased) : leased
   })
-  const answered = yield* Effect.result(
-    Effect.retry(attempt, {
-      schedule: drive.agent.retry,
-      while: (error) => error.isRetryable && state.retryAfter <= drive.agent.maxRetryAfter && !state.isOutOfTokens
+  const canRetry = (error: ModelError): boolean =>
+    error.isRetryable && state.retryAfter <= drive.agent.maxRetryAfter && !state.isOutOfTokens
+  // Only a failure needs what retries: the schedule starts with the failure of the first attempt.
+  const retried = (first: ModelError): Effect.Effect<ModelResponse | Fenced | StoreError, ModelError> => {
+    let failed: ModelError | undefined = first
+    const next = Effect.suspend(() => {
+      if (failed === undefined) return attempt
+      const error = failed
+      failed = undefined
+      return Effect.fail(error)
     })
+    return Effect.retry(next, { schedule: drive.agent.retry, while: canRetry })
+  }
+  const answered = yield* Effect.result(
+    Effect.catch(leased, (error) => canRetry(error) ? retried(error) : Effect.fail(error))
   )
   if (Result.isFailure(answered)) {
     return Result.fail({ error: state.isOutOfTokens ? undefined : answered.failure, spent: state.spent })
@@ -135,11 +145,9 @@ export const run = Effect.fnUntraced(function*(
   })
   drive.meter?.addTokens(used)
   const offered = tools.map((tool) => tool.name)
-  // Ids that differ in halves of characters alone are equal once they are stored.
-  const { value: stored } = Json.stringify(response)
-  const { parts, verdict: refusal } = CallLimit.hold(stored.parts, drive.run.limits.maxCallsPerResponse)
+  const { parts, verdict: refusal } = CallLimit.hold(response.parts, drive.run.limits.maxCallsPerResponse)
   const whole = {
-    ...stored,
+    ...response,
     parts: CallIds.unique(parts, takenIds, `${runNumber(drive)}_${step}`, new Set(offered))
   }
   const verdict = yield* decide(whole, drive.agent.answer, refusal)
@@ -191,10 +199,13 @@ const ask = (
   const response = drive.streaming && client.stream !== undefined
     ? collect(drive, client.stream(request, call), call)
     : client.generate(request, call)
-  return Effect.flatMap(
-    Effect.mapError(response, (error) => GivenResponse.error(client, error)),
-    (given) => Effect.fromResult(GivenResponse.whole(client, given))
-  )
+  return Effect.matchEffect(response, {
+    onFailure: (error) => Effect.fail(GivenResponse.error(client, error)),
+    onSuccess: (given) => {
+      const whole = GivenResponse.whole(client, given)
+      return Result.isSuccess(whole) ? Effect.succeed(whole.success) : Effect.fail(whole.failure)
+    }
+  })
 }
 
 const ofFailure = (error: ModelError): Usage.Usage =>

@@ -22,7 +22,7 @@ import type { AssistantPart, Message, ToolCallPart } from "../values/Message.ts"
  * @since 0.1.0
  */
 export const paired = (messages: ReadonlyArray<Message>): ReadonlyArray<Message> => {
-  if (!messages.some(hasProviderParts)) return messages
+  if (!messages.some(has)) return messages
   const made: Array<Message> = []
   let turn: Array<Message> = []
   for (const message of messages) {
@@ -36,7 +36,7 @@ export const paired = (messages: ReadonlyArray<Message>): ReadonlyArray<Message>
 }
 
 const pairedTurn = (turn: ReadonlyArray<Message>, goesOn: boolean): ReadonlyArray<Message> => {
-  if (!turn.some(hasProviderParts)) return turn
+  if (!turn.some(has)) return turn
   const parts = turn.flatMap((message) => message.role === "assistant" ? message.content : [])
   const lost = goesOn ? new Set<number>() : callsWithoutResult(parts)
   const called = new Set<string>()
@@ -77,7 +77,13 @@ type AssistantMessage = Extract<Message, { readonly role: "assistant" }>
 
 const cut = new WeakMap<AssistantMessage, AssistantMessage>()
 
-const hasProviderParts = (message: Message): boolean =>
+/**
+ * Whether a message has a call that a provider runs itself, or a result of one.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const has = (message: Message): boolean =>
   message.role === "assistant" && message.content.some((part) => part.type === "tool-result" || isOwnCall(part))
 
 const isOwnCall = (part: AssistantPart): part is ToolCallPart =>

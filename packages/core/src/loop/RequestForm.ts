@@ -72,15 +72,40 @@ export const complete = (schema: JsonSchemaObject): JsonSchemaObject => {
   return Predicate.isObject(root["properties"]) ? root : { ...root, properties: {} }
 }
 
+// The messages of a drive only grow: what was made of them for one request is the beginning of the next one.
+interface Sent {
+  readonly all: Array<Message>
+  count: number
+  hasProviderParts: boolean
+}
+
+const ofDrives = new WeakMap<ReadonlyArray<Message>, Sent>()
+
 const sent = (system: Message | undefined, messages: ReadonlyArray<Message>): ReadonlyArray<Message> => {
-  const all: Array<Message> = []
-  const add = (message: Message): void => {
-    const made = SentMessage.make(message)
-    if (made !== undefined) all.push(made)
+  const known = ofDrives.get(messages) ?? begin(system, messages)
+  for (; known.count < messages.length; known.count++) {
+    const message = messages[known.count]!
+    known.hasProviderParts ||= ProviderCalls.has(message)
+    add(known.all, message)
   }
-  if (system !== undefined) add(system)
-  for (const message of ProviderCalls.paired(messages)) add(message)
+  if (!known.hasProviderParts) return [...known.all]
+  // Which calls of a provider are sent depends on what follows them.
+  const all: Array<Message> = []
+  if (system !== undefined) add(all, system)
+  for (const message of ProviderCalls.paired(messages)) add(all, message)
   return all
+}
+
+const begin = (system: Message | undefined, messages: ReadonlyArray<Message>): Sent => {
+  const made: Sent = { all: [], count: 0, hasProviderParts: false }
+  if (system !== undefined) add(made.all, system)
+  ofDrives.set(messages, made)
+  return made
+}
+
+const add = (all: Array<Message>, message: Message): void => {
+  const made = SentMessage.make(message)
+  if (made !== undefined) all.push(made)
 }
 
 type ModelAnswer = NonNullable<ModelRequest["answer"]>

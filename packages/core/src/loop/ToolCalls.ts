@@ -17,6 +17,7 @@
  */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import type { Fenced, StoreError } from "../service/RunStore.ts"
 import * as StoreFailure from "../service/StoreFailure.ts"
@@ -97,15 +98,21 @@ const branch = (
   if (Interrupts.isOpen(drive.journal.records, call.key)) return Effect.succeed({ _tag: "Waiting" })
   return Effect.flatMap(
     Effect.suspend(() => dispatch(drive, record, call, slots)),
-    (branch) => Effect.as(branch._tag === "Done" ? commit(drive, call, branch) : Effect.void, branch)
+    (branch): Effect.Effect<Branch, Fenced | StoreError> =>
+      branch._tag === "Done" ? Effect.as(commit(drive, call, branch), branch) : Effect.succeed(branch)
   ).pipe(
-    Effect.catchTag(
-      "StoreError",
-      (error) => Effect.succeed<Branch>({ _tag: "Fail", failure: StoreFailure.of(error) })
-    ),
-    // A bug beside the handler, such as in a schema, ends the run when its siblings have ended too.
-    Effect.catchCauseIf((cause) => Cause.hasDies(cause) || Cause.hasInterrupts(cause), (cause) => bug(call, cause)),
-    Effect.ensuring(Effect.sync(() => call.whenEnded.forEach((end) => end())))
+    Effect.catchCause((cause: Cause.Cause<Fenced | StoreError>): Effect.Effect<Branch, Fenced> => {
+      // A bug beside the handler, such as in a schema, ends the run when its siblings have ended too.
+      if (Cause.hasDies(cause) || Cause.hasInterrupts(cause)) return bug(call, cause)
+      const error = Option.getOrUndefined(Cause.findErrorOption(cause))
+      return error?._tag === "StoreError"
+        ? Effect.succeed({ _tag: "Fail", failure: StoreFailure.of(error) })
+        : Effect.failCause(cause as Cause.Cause<Fenced>)
+    }),
+    Effect.onExit(() => {
+      for (const end of call.whenEnded) end()
+      return Effect.void
+    })
   )
 }
 

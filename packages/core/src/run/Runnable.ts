@@ -162,5 +162,14 @@ export const request = (
 
 const withoutSpan = Context.omit(Tracer.ParentSpan)
 
-const seen = (bound: Context.Context<never>, ambient: Context.Context<never>): Context.Context<never> =>
-  Context.merge(withoutSpan(bound as Context.Context<Tracer.ParentSpan>), Ambient.pick(ambient))
+// The runs of a tree see the same surroundings, and so do most runs of an agent.
+const seen = (bound: Context.Context<never>, ambient: Context.Context<never>): Context.Context<never> => {
+  const known = merged.get(bound) ?? new WeakMap<Context.Context<never>, Context.Context<never>>()
+  merged.set(bound, known)
+  const context = known.get(ambient) ??
+    Context.merge(withoutSpan(bound as Context.Context<Tracer.ParentSpan>), Ambient.pick(ambient))
+  known.set(ambient, context)
+  return context
+}
+
+const merged = new WeakMap<Context.Context<never>, WeakMap<Context.Context<never>, Context.Context<never>>>()

@@ -13,13 +13,18 @@ import type { NewRun, RunRow } from "./RunRow.ts"
  * @category constructors
  * @since 0.1.0
  */
-export const make = ({ records: _, ...run }: NewRun, number: number): RunRow => ({
-  ...run,
-  runId: Ids.runId(run.threadId, number),
-  state: "Running",
-  stoppedAt: null,
-  outcome: null,
-  usage: null,
-  messages: null,
-  activeMillis: 0
-})
+export const make = (run: NewRun, number: number): RunRow => {
+  const row = {
+    ...run,
+    runId: Ids.runId(run.threadId, number),
+    state: "Running" as const,
+    stoppedAt: null,
+    outcome: null,
+    usage: null,
+    messages: null,
+    activeMillis: 0
+  }
+  if (!("records" in run)) return row
+  const { records: _, ...withoutRecords } = row
+  return withoutRecords
+}

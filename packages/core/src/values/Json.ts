@@ -37,7 +37,7 @@ export type Json = Schema.Json
  */
 export const canonical = (value: Json): string => {
   const text = isSorted(value) ? JSON.stringify(value) : write(value)
-  return hasEscapedSurrogate.test(text) ? write(stringify(value).value) : text
+  return isWhole(text) ? text : write(stringify(value).value)
 }
 
 /**
@@ -79,12 +79,13 @@ export const parse = (text: string, maxBytes: number): Result.Result<Json, strin
  */
 export const stringify = <A>(value: A): { readonly text: string; readonly value: A } => {
   const text = JSON.stringify(value)
-  if (!hasEscapedSurrogate.test(text)) return { text, value }
+  if (isWhole(text)) return { text, value }
   const repaired = JSON.parse(text, reviveWellFormed) as A
   return { text: JSON.stringify(repaired), value: repaired }
 }
 
 // `JSON.stringify` writes an unpaired surrogate as an escape and a pair as it is.
+const isWhole = (text: string): boolean => !text.includes("\\ud") || !hasEscapedSurrogate.test(text)
 const hasEscapedSurrogate = /\\ud[89a-f][0-9a-f]{2}/
 
 const reviveWellFormed = (_key: string, value: Json): Json => {
@@ -100,12 +101,17 @@ const reviveWellFormed = (_key: string, value: Json): Json => {
 // Most values are sorted already, and the engine's own writer is far faster than ours.
 const isSorted = (value: Json): boolean => {
   if (value === null || typeof value !== "object") return true
-  if (Array.isArray(value)) return value.every(isSorted)
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length; index++) if (!isSorted(value[index])) return false
+    return true
+  }
   let last = ""
-  for (const [key, item] of Object.entries(value)) {
+  for (const key of Object.keys(value)) {
     // Keys that look like integers come first in an object, whatever their place in the sorted text.
-    if (key < last || integerKey.test(key)) return false
+    const first = key.charCodeAt(0)
+    if (key < last || (first >= zero && first <= nine && integerKey.test(key))) return false
     last = key
+    const item = (value as { readonly [key: string]: Json | undefined })[key]
     if (item !== undefined && !isSorted(item)) return false
   }
   return true
@@ -114,6 +120,7 @@ const isSorted = (value: Json): boolean => {
 const byKey = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number => a < b ? -1 : a > b ? 1 : 0
 
 const integerKey = /^\d+$/
+const [zero, nine] = [48, 57]
 
 const write = (value: Json): string => {
   if (value === null || typeof value !== "object") return JSON.stringify(value)

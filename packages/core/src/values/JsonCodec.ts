@@ -109,15 +109,15 @@ export const make = <A>(schema: Schema.Codec<A, any, any, any>): Result.Result<J
       decode,
       read,
       encode: (value) =>
-        Effect.andThen(
-          refuse(JsonWalk.endless(value)),
-          Effect.flatMap(encode(value), (json) =>
+        Effect.suspend(() => {
+          const endless = JsonWalk.endless(value)
+          if (endless !== undefined) return Effect.fail([endless])
+          return Effect.flatMap(encode(value), (json) => {
             // Schemas such as `Schema.Any` encode to themselves, JSON or not, and code of theirs may be in it.
-            Result.match(JsonWalk.copyJson(json), {
-              onSuccess: Effect.succeed,
-              onFailure: (problem) => Effect.fail([problem])
-            }))
-        ) as Effect.Effect<Json, Issues, unknown>,
+            const copy = JsonWalk.copyJson(json)
+            return Result.isSuccess(copy) ? Effect.succeed(copy.success) : Effect.fail([copy.failure])
+          })
+        }) as Effect.Effect<Json, Issues, unknown>,
       fromModel: isWrapped
         ? exactly((json) => Effect.map(unwrap(mapWrapped(json, absent)), (wrapped) => wrapped[wrapperKey] as A))
         : read,
@@ -198,9 +198,6 @@ export const propertyNames = (schema: Json, names: Set<string> = new Set()): Rea
   }
   return names
 }
-
-const refuse = (problem: string | undefined): Effect.Effect<void, Issues> =>
-  problem === undefined ? Effect.void : Effect.fail([problem])
 
 const attempt = <A>(compile: () => A): Result.Result<A, string> =>
   Result.try({

@@ -48,7 +48,35 @@ export const notJson = (value: unknown): string | undefined =>
  * @category constructors
  * @since 0.1.0
  */
-export const copyJson = (value: unknown): Result.Result<Schema.Json, string> => copied(value, [], [])
+export const copyJson = (value: unknown): Result.Result<Schema.Json, string> => {
+  const copy = plainCopy(value, 0)
+  return copy === undefined ? copied(value, [], []) : Result.succeed(copy)
+}
+
+// Of plain objects and arrays, as most values are; nothing for all else, which needs its path or has code in it.
+const plainCopy = (value: unknown, depth: number): Schema.Json | undefined => {
+  if (typeof value !== "object" || value === null) return isJsonLeaf(value) ? value as Schema.Json : undefined
+  if (depth >= maxDepth) return undefined
+  if (Array.isArray(value)) {
+    const copies: Array<Schema.Json> = []
+    for (let index = 0; index < value.length; index++) {
+      const copy = plainCopy(value[index], depth + 1)
+      if (copy === undefined) return undefined
+      copies.push(copy)
+    }
+    return "toJSON" in value ? undefined : copies
+  }
+  if (Object.getPrototypeOf(value) !== Object.prototype || "toJSON" in value) return undefined
+  const copies: Record<string, Schema.Json> = {}
+  for (const key of Object.keys(value)) {
+    const copy = key === "__proto__"
+      ? undefined
+      : plainCopy((value as { readonly [key: string]: unknown })[key], depth + 1)
+    if (copy === undefined) return undefined
+    copies[key] = copy
+  }
+  return copies
+}
 
 const copied = (
   given: unknown,
@@ -157,8 +185,12 @@ const search = (
 }
 
 // Dates, maps and other built-in objects are leaves: a schema takes them whole.
-const isNode = (value: unknown): value is object =>
-  Array.isArray(value) || (Predicate.isObject(value) && !builtIn.has(Object.prototype.toString.call(value)))
+const isNode = (value: unknown): value is object => {
+  if (Array.isArray(value)) return true
+  if (!Predicate.isObject(value)) return false
+  const isPlain = Object.getPrototypeOf(value) === Object.prototype && !(Symbol.toStringTag in value)
+  return isPlain || !builtIn.has(Object.prototype.toString.call(value))
+}
 
 const builtIn: ReadonlySet<string> = new Set(
   ["Date", "Map", "Set", "RegExp", "Promise", "WeakMap", "WeakSet", "Uint8Array", "ArrayBuffer", "URL"].map((name) =>

@@ -24,7 +24,7 @@
 import * as Result from "effect/Result"
 import * as Digest from "./Digest.ts"
 import * as Json from "./Json.ts"
-import type { AssistantPart, Message, ToolCallPart, ToolOutput, ToolResultPart } from "./Message.ts"
+import type { AssistantPart, FilePart, Message, TextPart, ToolCallPart, ToolOutput, ToolResultPart } from "./Message.ts"
 import * as Text from "./Text.ts"
 
 /**
@@ -32,17 +32,18 @@ import * as Text from "./Text.ts"
  *
  * **Details**
  *
- * A message that is fine is given back as it is, and each is looked at once.
+ * A message that is fine is given back as it is. Another one is made once, so
+ * that bridges convert it once.
  *
  * @category combinators
  * @since 0.1.0
  */
 export const make = (message: Message): Message | undefined => {
+  if (isFine(message)) return message
   const known = made.get(message)
   if (known !== undefined) return known === empty ? undefined : known
   const sent = form(message)
   made.set(message, sent ?? empty)
-  if (sent !== undefined) made.set(sent, sent)
   return sent
 }
 
@@ -61,11 +62,15 @@ export const hasContent = (parts: ReadonlyArray<AssistantPart>): boolean => part
  * @category getters
  * @since 0.1.0
  */
-export const callId = ({ id, providerExecuted }: Pick<ToolCallPart, "id" | "providerExecuted">): string => {
-  const isAccepted = (providerExecuted === true ? acceptedOfProvider : accepted).test(id)
+export const callId = (part: Pick<ToolCallPart, "id" | "providerExecuted">): string => {
   // The digest of an id is as unique in its thread as the id is.
-  return isAccepted ? id : `call_${Digest.short(id)}`
+  return isAccepted(part) ? part.id : `call_${Digest.short(part.id)}`
 }
+
+const isAccepted = ({ id, providerExecuted }: Pick<ToolCallPart, "id" | "providerExecuted">): boolean =>
+  (providerExecuted === true ? acceptedOfProvider : accepted).test(id)
+
+const isPlainText = (text: string): boolean => text.isWellFormed() && !(text.includes("\\u") && hasEscape.test(text))
 
 const empty: Message = { role: "system", content: "" }
 const made = new WeakMap<Message, Message>()
@@ -75,7 +80,7 @@ const form = (message: Message): Message | undefined => {
     case "system":
       return Text.isBlank(message.content) ? undefined : wellFormed(message)
     case "user": {
-      const content = message.content.filter((part) => part.type !== "text" || !Text.isBlank(part.text))
+      const content = message.content.filter(isShown)
       if (content.length === 0) return blankInput
       return wellFormed(content.length === message.content.length ? message : { ...message, content })
     }
@@ -102,6 +107,32 @@ const contentOf = (parts: ReadonlyArray<AssistantPart>): ReadonlyArray<Assistant
   )
 }
 
+// Whether a message is sent as it is, which most are.
+const isFine = (message: Message): boolean => {
+  switch (message.role) {
+    case "system":
+      return !Text.isBlank(message.content) && isWellFormed(message)
+    case "user":
+      return message.content.length > 0 && message.content.every(isShown) && isWellFormed(message)
+    case "assistant":
+      return isFineResponse(message.content)
+    case "tool":
+      return message.content.every((part) => isAccepted(part) && shownOutput(part.output) === part.output)
+  }
+}
+
+const isShown = (part: TextPart | FilePart): boolean => part.type !== "text" || !Text.isBlank(part.text)
+
+const isFineResponse = (parts: ReadonlyArray<AssistantPart>): boolean => {
+  const last = parts[parts.length - 1]
+  if (last === undefined || !isContent(last)) return false
+  for (const part of parts) {
+    if (part.type === "text" ? Text.isBlank(part.text) : part.type === "tool-result") return false
+    if (part.type === "tool-call" && !(isAccepted(part) && isPlainText(part.arguments))) return false
+  }
+  return true
+}
+
 const isContent = (part: AssistantPart): boolean => {
   switch (part.type) {
     case "text":
@@ -126,7 +157,7 @@ const marksOf = ({ providerMetadata }: AssistantPart): { readonly [key: string]:
 
 const call = (part: ToolCallPart): ToolCallPart => {
   const id = callId(part)
-  const args = hasEscape.test(part.arguments) ? repaired(part.arguments) : part.arguments
+  const args = isPlainText(part.arguments) ? part.arguments : repaired(part.arguments)
   return id === part.id && args === part.arguments ? part : { ...part, id, arguments: args }
 }
 
@@ -139,8 +170,8 @@ const result = (part: ToolResultPart, providerExecuted: boolean): ToolResultPart
 
 const shownOutput = (output: ToolOutput): ToolOutput => {
   if (output.type !== "content") return output
-  const value = output.value.filter((part) => part.type !== "text" || !Text.isBlank(part.text))
-  if (value.length === output.value.length && value.length > 0) return output
+  if (output.value.length > 0 && output.value.every(isShown)) return output
+  const value = output.value.filter(isShown)
   return value.length === 0 ? { type: "text", value: "(no content)" } : { type: "content", value }
 }
 
@@ -152,7 +183,7 @@ const repaired = (text: string): string => {
   return isJson ? whole.replace(escapes, (escape) => isHalf.test(escape) ? "\ufffd" : escape) : whole
 }
 
-const hasEscape = /\\u[dD][89a-fA-F][0-9a-fA-F]{2}|\p{Surrogate}/u
+const hasEscape = /\\u[dD][89a-fA-F][0-9a-fA-F]{2}/
 // Pairs first, then halves, then every other escape, a backslash's own included.
 const escapes = /\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[dD][89a-fA-F][0-9a-fA-F]{2}|\\[^]/g
 const isHalf = /^\\u[0-9a-fA-F]{4}$/
