@@ -29,7 +29,7 @@ const others: ReadonlyArray<readonly [what: string, given: unknown]> = [
   ["a count that is no number", { ...plain, usage: { ...usage, outputTokens: { total: undefined } } }],
   ["an unknown count", { ...plain, usage: { ...usage, outputTokens: { made: 1 } } }],
   ["parts that are no list", { ...plain, parts: { length: 0 } }],
-  ["a hole among the parts", { ...plain, parts: Object.assign(new Array<unknown>(2), { 1: call }) }],
+  ["a part that is undefined", { ...plain, parts: [undefined, call] }],
   ["a part with metadata", { ...plain, parts: [{ ...call, providerMetadata: {} }] }],
   ["a call of the provider", { ...plain, parts: [{ ...call, providerExecuted: true }] }],
   ["a call without arguments", { ...plain, parts: [{ type: "tool-call", id: "a", name: "look" }] }],
