@@ -2,19 +2,23 @@ import { assert, describe, it } from "@effect/vitest"
 import { execFile } from "node:child_process"
 import { promisify } from "node:util"
 
-// Every module that a process loads for one import, by its address.
-const script = (specifier: string) => `
+// Every module that a process loads for one import and what it does then, by its address. Built-in modules that
+// are asked for by `process.getBuiltinModule` count.
+const script = (specifier: string, use: string) => `
 import { registerHooks } from "node:module"
 const loaded = []
 registerHooks({ load: (url, context, next) => { loaded.push(url); return next(url, context) } })
-await import(${JSON.stringify(specifier)})
+const getBuiltinModule = process.getBuiltinModule
+process.getBuiltinModule = (id) => { loaded.push(id); return getBuiltinModule(id) }
+const imported = await import(${JSON.stringify(specifier)})
+${use}
 process.stdout.write(JSON.stringify(loaded))
 `
 
-const loadedBy = async (specifier: string): Promise<ReadonlyArray<string>> => {
+const loadedBy = async (specifier: string, use = ""): Promise<ReadonlyArray<string>> => {
   const { stdout } = await promisify(execFile)(
     process.execPath,
-    ["--conditions=mandate-source", "--input-type=module", "--eval", script(specifier)],
+    ["--conditions=mandate-source", "--input-type=module", "--eval", script(specifier, use)],
     { cwd: new URL("..", import.meta.url), maxBuffer: 8 * 1024 * 1024 }
   )
   return (JSON.parse(stdout) as ReadonlyArray<string>).map((url) => url.split("/node_modules/").at(-1)!)
@@ -41,9 +45,8 @@ describe("import \"@mandate/core\"", () => {
     assert.deepStrictEqual(others, [])
   })
 
-  it("does not load node:sqlite, which \"@mandate/core/sqlite\" does", async () => {
+  it("loads nothing of SQLite", async () => {
     assert.isFalse((await core).some((module) => /sqlite/i.test(module)))
-    assert.include(await loadedBy("@mandate/core/sqlite"), "node:sqlite")
   })
 
   it("does not load yaml, which \"@mandate/core/postures\" does", async () => {
@@ -77,5 +80,23 @@ describe("import \"@mandate/core\"", () => {
 
     assert.notInclude(modules, "effect/dist/index.js")
     assert.deepStrictEqual(within(modules, "testing"), [])
+  })
+})
+
+const openStore = `
+const { Effect, Layer } = await import("effect")
+await Effect.runPromise(Effect.scoped(Layer.build(imported.MandateSqlite.layer({ filename: ":memory:" }))))
+`
+
+describe("import \"@mandate/core/sqlite\"", () => {
+  it("does not load node:sqlite", async () => {
+    const modules = await loadedBy("@mandate/core/sqlite")
+
+    assert.isTrue(modules.some((module) => module.endsWith("packages/core/src/sql/sqlite.ts")))
+    assert.notInclude(modules, "node:sqlite")
+  })
+
+  it("loads node:sqlite when a store opens", async () => {
+    assert.include(await loadedBy("@mandate/core/sqlite", openStore), "node:sqlite")
   })
 })

@@ -1,9 +1,9 @@
 import type { LanguageModelV3, LanguageModelV4CallOptions, LanguageModelV4Middleware } from "@ai-sdk/provider"
 import { assert, describe, it } from "@effect/vitest"
-import { Message, ModelRegistry, type ModelRequest } from "@mandate/core"
+import { Message, ModelRegistry, type ModelRequest, Options } from "@mandate/core"
 import { simulateStreamingMiddleware, wrapLanguageModel } from "ai"
 import { MockLanguageModelV3, MockLanguageModelV4 } from "ai/test"
-import { Effect, Logger, References } from "effect"
+import { Effect, Logger, References, Result } from "effect"
 import { AiSdk } from "../src/index.ts"
 import * as Mock from "./support/Mock.ts"
 import * as Requests from "./support/Requests.ts"
@@ -41,14 +41,30 @@ describe("AiSdk", () => {
       assert.include(error.message, "wrapLanguageModel")
     }))
 
-  it.effect("refuses what is not a model at all", () =>
+  it.effect("refuses a model of v2 in the same way", () =>
     Effect.gen(function*() {
-      const client = AiSdk.make("openai/gpt-5" as never)
+      const model = { ...new MockLanguageModelV4({ provider: "old", modelId: "m-2" }), specificationVersion: "v2" }
+      const client = AiSdk.make(model as never)
 
       const error = yield* Effect.flip(client.generate(Requests.make(), Requests.call))
 
-      assert.deepInclude(error, { reason: "unsupported", provider: "unknown", modelId: "unknown" })
+      assert.deepInclude(error, { reason: "unsupported", provider: "old", modelId: "m-2", isRetryable: false })
+      assert.deepStrictEqual(yield* Effect.flip(Ways.streamed(client)), error)
+      assert.include(error.message, "is of v2")
     }))
+
+  const takes = "model must be a language model of the AI SDK, such as openai(\"gpt-5\") gives"
+  it.each<readonly [string, unknown, string]>([
+    ["a string", "openai/own-name", `${takes}, not a string`],
+    ["null", null, `${takes}, not null`],
+    ["an empty object", {}, `${takes}, not an object`],
+    ["nothing", undefined, "model is required; the arguments are model"]
+  ])("refuses at once what is not a model at all, in words that do not show it: %s", (_, model, problem) => {
+    const error = Result.getOrThrow(Result.flip(Result.try(() => AiSdk.make(model as never))))
+
+    assert.instanceOf(error, Options.InvalidOptions)
+    assert.strictEqual(error.message, `The options of AiSdk.make are not valid: ${problem}`)
+  })
 
   it.effect("takes an older model through wrapLanguageModel, as the message says", () =>
     Effect.gen(function*() {

@@ -260,8 +260,9 @@ export const withModel = (self: AgentSpec, modelId: string | undefined, settings
 
 // Freezes the parts that are plain data; schemas, tools, schedules and effects look after themselves.
 const freeze = (spec: AgentSpec): AgentSpec => {
-  const { breakpoints, budget, childFailure, delegation, files, settings, subagents, toolLimits, tools } = spec
-  for (const part of [breakpoints, budget, childFailure, delegation, files, settings, subagents, toolLimits, tools]) {
+  const { breakpoints, budget, childFailure, delegation, files, refused, settings, subagents, toolLimits, tools } = spec
+  const lists = [breakpoints, refused, subagents, tools]
+  for (const part of [...lists, budget, childFailure, delegation, files, settings, toolLimits]) {
     // What a caller gave in place of options is the caller's.
     Result.try(() => Array.isArray(part) || ValueKind.isPlainObject(part) ? Object.freeze(part) : part)
   }

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AgentBuilder, EffectCopy, Mandate, ModelRegistry, TypedAgent } from "@mandate/core"
+import { AgentBuilder, EffectCopy, Mandate, type ModelClient, ModelRegistry, TypedAgent } from "@mandate/core"
 import type * as Copy from "effect"
 import { Cause, Effect, Exit, Schema } from "effect"
 import { cpSync, mkdtempSync, rmSync } from "node:fs"
@@ -23,7 +23,13 @@ beforeAll(async () => {
 })
 afterAll(() => rmSync(folder, { recursive: true }))
 
-const model = ModelRegistry.layer({ default: { provider: "none", modelId: "none" } as never })
+// A client that is never called: nothing here runs an agent.
+const client: ModelClient.ModelClient = {
+  provider: "none",
+  modelId: "none",
+  generate: () => Effect.die("not called")
+}
+const model = ModelRegistry.layer({ default: client })
 const editor = AgentBuilder.make("editor")
 const researcher = (schema: typeof Schema) =>
   TypedAgent.make("researcher", {

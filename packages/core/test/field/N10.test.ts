@@ -1,9 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { AgentBuilder, Mandate, PromiseRuntime, type RunError, TypedAgent } from "@mandate/core"
 import { Script, ScriptedModel, ScriptError, Step } from "@mandate/testing"
-import { Effect, Layer, Logger, Result, Schedule, Schema } from "effect"
-import * as Tool from "effect/ai/Tool"
-import * as Toolkit from "effect/ai/Toolkit"
+import { Effect, Layer, Logger, Result, Schedule } from "effect"
 import { backings } from "../support/Backings.ts"
 import * as Models from "../support/Models.ts"
 import * as Waiting from "../support/Waiting.ts"
@@ -12,11 +10,17 @@ const clerk = AgentBuilder.make("clerk")
 const scribe = TypedAgent.text("scribe", { description: "Writes" })
 const lead = AgentBuilder.make("clerk").withSubagents([scribe])
 const secret = "SECRET-4711"
-const Read = Tool.make("read", { success: Schema.String.pipe(Schema.check(Schema.makeFilter(() => bug()))) })
-const bug = (): boolean => {
+const bug = (): never => {
   throw new TypeError(secret)
 }
-const buggy = clerk.withInstructions("Read").withTools(Toolkit.make(Read), { read: () => Effect.succeed("x") })
+const bugs: ReadonlyArray<readonly [string, AgentBuilder.AgentBuilder<string>, Script.Scripts]> = [
+  [
+    "a retry schedule",
+    clerk.withRetry(Schedule.while(Schedule.recurs(1), bug)),
+    { clerk: Script.optional([Step.fail("overloaded")]) }
+  ],
+  ["a model client", clerk, { clerk: Script.program(() => Effect.sync(bug)) }]
+]
 
 const scripts: ReadonlyArray<readonly [string, AgentBuilder.AgentBuilder<string>, Script.Scripts]> = [
   ["no step", clerk, { clerk: [] }],
@@ -58,14 +62,19 @@ describe("N10: a call that no step was scripted for", () => {
     }
   }
 
-  it("N10: a bug that is not of this SDK is the cause, and its words are not in the message", async () => {
-    const error = await rejection(buggy, { clerk: Script.optional([Step.call("read", {})]) }, "run")
+  for (const [name, agent, scripted] of bugs) {
+    for (const way of ["run", "stream"] as const) {
+      it(`N10: a bug of ${name} is the cause of the error of ${way}, and its words are not in the message`, async () => {
+        const error = await rejection(agent, scripted, way)
 
-    assert.include((error.cause as Error).message, secret)
-    assert.notInclude(error.message, secret)
-    assert.include(error.message, "see the cause of this error, and the log of the process that drove it")
-    assert.notInclude(JSON.stringify(error), secret)
-  })
+        assert.strictEqual(error.reason._tag, "Defect")
+        assert.include((error.cause as Error).message, secret)
+        assert.notInclude(error.message, secret)
+        assert.include(error.message, "see the cause of this error, and the log of the process that drove it")
+        assert.notInclude(JSON.stringify(error), secret)
+      })
+    }
+  }
 
   for (const backing of backings) {
     it.effect(`N10: another process reads that it was a bug, and nothing of the bug, on ${backing.name}`, () =>

@@ -8,60 +8,111 @@ import { TestClock } from "effect/testing"
 import { backings } from "../support/Backings.ts"
 import * as Trees from "../support/Trees.ts"
 
-// A schema with a bug: it throws while it is told to.
-const state = { throws: false }
-const Broken = Schema.String.check(Schema.makeFilter(() => {
-  if (state.throws) throw new Error("boom")
+// Schemas with a bug: they throw, or interrupt what uses them, while they are told to.
+const state = { isBroken: false }
+const Throwing = Schema.String.check(Schema.makeFilter(() => {
+  if (state.isBroken) throw new Error("boom")
   return true
 }))
 
-const Interrupting = Schema.String.pipe(Schema.decodeTo(Schema.String, {
-  decode: SchemaGetter.passthrough(),
-  encode: SchemaGetter.transformEffect((text: string) => state.throws ? Effect.interrupt : Effect.succeed(text))
-}))
+const interrupting = SchemaGetter.transformEffect((text: string) =>
+  state.isBroken ? Effect.interrupt : Effect.succeed(text)
+)
+const Interrupting = Schema.String.pipe(Schema.decodeTo(Schema.String, { decode: interrupting, encode: interrupting }))
 
 const tools = Toolkit.make(
-  Tool.make("takes", { parameters: Schema.Struct({ a: Broken }), success: Schema.String }),
-  Tool.make("gives", { success: Broken }),
-  Tool.make("fails", { failure: Broken, success: Schema.String }),
-  Tool.make("interrupts", { success: Interrupting }),
+  Tool.make("takes", { parameters: Schema.Struct({ a: Throwing }), success: Schema.String }),
+  Tool.make("gives", { success: Throwing }),
+  Tool.make("fails", { failure: Throwing, success: Schema.String }),
+  Tool.make("givesNone", { success: Interrupting }),
+  Tool.make("failsNone", { failure: Interrupting, success: Schema.String }),
   Tool.make("works", { success: Schema.String })
 )
-const child = TypedAgent.make("child", {
-  description: "Works",
-  input: Schema.Struct({ a: Broken }),
-  report: Schema.String
-})
+const typed = (id: string, a: Schema.Codec<string>) =>
+  TypedAgent.make(id, { description: "Works", input: Schema.Struct({ a }), report: Schema.String })
+const child = typed("child", Throwing)
+const interrupted = typed("interrupted", Interrupting)
 const prompted = TypedAgent.make("prompted", {
   description: "Works",
   input: Schema.Struct({ a: Schema.String }),
   report: Schema.String
 }).withInputText(({ a }) => {
-  if (state.throws) throw new Error("boom")
+  if (state.isBroken) throw new Error("boom")
   return a
 })
 
-const broken = [
-  ["arguments of a tool", Step.call("takes", { a: "x" }), "takes"],
-  ["result of a tool", Step.call("gives"), "gives"],
-  ["failure of a tool", Step.call("fails"), "fails"],
-  ["result of a tool, which interrupts itself,", Step.call("interrupts"), "interrupts"],
-  ["input of a subagent", Step.task("child", { a: "x" }), "task_child"],
-  ["input's text of a subagent", Step.task("prompted", { a: "x" }), "task_prompted"]
+/** What fails its own call, and the reason that the model reads. */
+const failing = [
+  ["arguments of a tool", Step.call("takes", { a: "x" }), "ToolFailed"],
+  ["result of a tool", Step.call("gives"), "ToolFailed"],
+  ["failure of a tool", Step.call("fails"), "ToolFailed"],
+  ["input of a subagent", Step.task("child", { a: "x" }), "InvalidInput"],
+  ["input's text of a subagent", Step.task("prompted", { a: "x" }), "InvalidInput"]
 ] as const
 
-describe("a bug in the code for the", () => {
-  it.effect.each(broken)("%s fails the run by its name, and its siblings end first", ([, call, tool]) => {
-    state.throws = true
+/** What fails the run, and the tool that the failure names. */
+const defects = [
+  ["result of a tool", Step.call("givesNone"), "givesNone"],
+  ["failure of a tool", Step.call("failsNone"), "failsNone"],
+  ["input of a subagent", Step.task("interrupted", { a: "x" }), "task_interrupted"]
+] as const
+
+const report = Script.optional([Step.calls(Step.report("done"))])
+
+/** An agent that makes a broken call beside one that works for a second. */
+const lead = Effect.fnUntraced(function*(work: () => void) {
+  return yield* AgentBuilder.make("lead").withSubagents([child, interrupted, prompted]).withTools(tools, {
+    takes: () => Effect.succeed("took"),
+    gives: () => Effect.succeed("gave"),
+    fails: () => Effect.fail("failed"),
+    givesNone: () => Effect.succeed("gave"),
+    failsNone: () => Effect.fail("failed"),
+    works: () => Effect.as(Effect.andThen(Effect.sleep("1 second"), Effect.sync(work)), "worked")
+  }).build()
+})
+
+const runtime = (call: (typeof failing | typeof defects)[number][1], end: Step.Step) =>
+  Trees.runtime({
+    lead: [Step.calls(call, Step.call("works")), end],
+    child: report,
+    interrupted: report,
+    prompted: report
+  })
+
+const broken = <A, E, R>(body: Effect.Effect<A, E, R>) =>
+  Effect.ensuring(
+    Effect.andThen(Effect.sync(() => state.isBroken = true), body),
+    Effect.sync(() => state.isBroken = false)
+  )
+
+describe("code that throws for the", () => {
+  it.effect.each(failing)("%s fails its own call, and its siblings and its run go on", ([, call, reason]) => {
+    let worked = 0
+    let read: ReadonlyArray<unknown> = []
+    let isLeaked = false
+    const end: Step.Step = (request) => {
+      read = Trees.reasons(request)
+      isLeaked = JSON.stringify(request).includes("boom")
+      return Step.text("done")
+    }
+    return Effect.gen(function*() {
+      const agent = yield* lead(() => worked++)
+      const running = yield* Effect.forkChild(agent.run("Go", { threadId: "t" }), { startImmediately: true })
+      yield* TestClock.adjust("1 minute")
+
+      assert.deepStrictEqual((yield* Fiber.join(running)).status, { _tag: "Completed", answer: "done" })
+      assert.deepStrictEqual(read, [reason, undefined])
+      assert.isFalse(isLeaked)
+      assert.strictEqual(worked, 1)
+    }).pipe(broken, Effect.provide(runtime(call, end)))
+  })
+})
+
+describe("code that interrupts itself for the", () => {
+  it.effect.each(defects)("%s fails the run by its name, and its siblings end first", ([, call, tool]) => {
     let worked = 0
     return Effect.gen(function*() {
-      const agent = yield* AgentBuilder.make("lead").withSubagents([child, prompted]).withTools(tools, {
-        takes: () => Effect.succeed("took"),
-        gives: () => Effect.succeed("gave"),
-        fails: () => Effect.fail("failed"),
-        interrupts: () => Effect.succeed("interrupted"),
-        works: () => Effect.as(Effect.andThen(Effect.sleep("1 second"), Effect.sync(() => worked++)), "worked")
-      }).build()
+      const agent = yield* lead(() => worked++)
       const running = yield* Effect.forkChild(Effect.flip(agent.run("Go", { threadId: "t" })), {
         startImmediately: true
       })
@@ -70,18 +121,11 @@ describe("a bug in the code for the", () => {
 
       assert.deepStrictEqual<unknown>(reason, { _tag: "Defect", threadId: "t", where: `the tool "${tool}"` })
       assert.strictEqual(worked, 1)
-      state.throws = false
+      state.isBroken = false
       const recovered = yield* agent.recover("t")
       assert.deepStrictEqual(recovered.status, { _tag: "Completed", answer: "done" })
       assert.strictEqual(worked, 1)
-    }).pipe(
-      Effect.ensuring(Effect.sync(() => state.throws = false)),
-      Effect.provide(Trees.runtime({
-        lead: [Step.calls(call, Step.call("works")), Step.text("done")],
-        child: Script.optional([Step.calls(Step.report("done"))]),
-        prompted: Script.optional([Step.calls(Step.report("done"))])
-      }))
-    )
+    }).pipe(broken, Effect.provide(runtime(call, Step.text("done"))))
   })
 })
 
