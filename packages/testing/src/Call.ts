@@ -3,7 +3,8 @@
  *
  * @since 0.1.0
  */
-import type { Json, Message, ModelResponse } from "@mandate/core"
+import { type Json, type Message, type ModelResponse, Options } from "@mandate/core"
+import * as Given from "./Given.ts"
 
 /**
  * A tool call that a model makes. On its own it is a step with this one call.
@@ -46,8 +47,10 @@ export interface Answer {
  * @category constructors
  * @since 0.1.0
  */
-export const call = (name: string, args: Json.Json = {}, options?: { readonly id?: string }): Call =>
-  rawCall(name, JSON.stringify(args), options)
+export const call = (name: string, args: Json.Json = {}, options?: { readonly id?: string }): Call => {
+  checkCall({ name, args })
+  return rawCall(name, JSON.stringify(args), options)
+}
 
 /**
  * Calls a tool with argument text that need not be JSON.
@@ -55,12 +58,10 @@ export const call = (name: string, args: Json.Json = {}, options?: { readonly id
  * @category constructors
  * @since 0.1.0
  */
-export const rawCall = (name: string, args: string, options?: { readonly id?: string }): Call => ({
-  _tag: "Call",
-  name,
-  arguments: args,
-  id: options?.id
-})
+export const rawCall = (name: string, args: string, options?: { readonly id?: string }): Call => {
+  checkRawCall({ name, args })
+  return { _tag: "Call", name, arguments: args, id: Options.orThrow("Step.call", decodeOptions(options)).id }
+}
 
 /**
  * Submits a report: a call of `submit_report`.
@@ -125,6 +126,10 @@ export interface DelegateArguments {
  */
 export const delegate = (args: DelegateArguments, options?: { readonly id?: string }): Call =>
   call("delegate", { ...args }, options)
+
+const checkCall = Given.args("Step.call", { name: Options.text, args: Given.json })
+const checkRawCall = Given.args("Step.rawCall", { name: Options.text, args: Options.text })
+const decodeOptions = Options.make<{ readonly id?: string }>("option", { id: Options.text })
 
 const wrapped = (value: Json.Json): Json.Json =>
   value === null || typeof value !== "object" || Array.isArray(value) ? { value } : value

@@ -1,10 +1,15 @@
 /**
  * Scripts: which steps a scripted model takes in each run of an agent.
  *
+ * **Details**
+ *
+ * What is not as the types say throws `Options.InvalidOptions`.
+ *
  * @since 0.1.0
  */
-import type { ModelRequest } from "@mandate/core"
+import { type ModelRequest, Options } from "@mandate/core"
 import type * as Effect from "effect/Effect"
+import * as Given from "./Given.ts"
 import type { Step } from "./Step.ts"
 
 /**
@@ -72,7 +77,10 @@ export interface Scripts {
  * @category constructors
  * @since 0.1.0
  */
-export const runs = (...runs: ReadonlyArray<Steps>): Script => ({ _tag: "Runs", runs })
+export const runs = (...runs: ReadonlyArray<Steps>): Script => {
+  for (const steps of runs) checkRuns({ steps })
+  return { _tag: "Runs", runs }
+}
 
 /**
  * The same steps for every run. If no run starts, all of them are left over.
@@ -80,7 +88,10 @@ export const runs = (...runs: ReadonlyArray<Steps>): Script => ({ _tag: "Runs", 
  * @category constructors
  * @since 0.1.0
  */
-export const each = (steps: Steps): Script => ({ _tag: "Each", steps })
+export const each = (steps: Steps): Script => {
+  checkEach({ steps })
+  return { _tag: "Each", steps }
+}
 
 /**
  * Steps chosen by a run's input: the text of the last user message in the
@@ -90,7 +101,10 @@ export const each = (steps: Steps): Script => ({ _tag: "Each", steps })
  * @category constructors
  * @since 0.1.0
  */
-export const byInput = (choose: (input: string) => Steps | undefined): Script => ({ _tag: "ByInput", choose })
+export const byInput = (choose: (input: string) => Steps | undefined): Script => {
+  checkByInput({ choose })
+  return { _tag: "ByInput", choose }
+}
 
 /**
  * A function that answers any number of calls of any run. It is asked again
@@ -115,7 +129,10 @@ export const byInput = (choose: (input: string) => Steps | undefined): Script =>
  * @category constructors
  * @since 0.1.0
  */
-export const program = (answer: Answer): Script => ({ _tag: "Program", answer })
+export const program = (answer: Answer): Script => {
+  checkProgram({ answer })
+  return { _tag: "Program", answer }
+}
 
 /**
  * Allows a script to leave steps over.
@@ -123,4 +140,13 @@ export const program = (answer: Answer): Script => ({ _tag: "Program", answer })
  * @category combinators
  * @since 0.1.0
  */
-export const optional = (script: Script): Script => ({ _tag: "Optional", script })
+export const optional = (script: Script): Script => {
+  checkOptional({ script })
+  return { _tag: "Optional", script }
+}
+
+const checkRuns = Given.args("Script.runs", { steps: Given.steps })
+const checkEach = Given.args("Script.each", { steps: Given.steps })
+const checkByInput = Given.args("Script.byInput", { choose: Options.func })
+const checkProgram = Given.args("Script.program", { answer: Options.func })
+const checkOptional = Given.args("Script.optional", { script: Given.script })

@@ -11,7 +11,7 @@
  *
  * @since 0.1.0
  */
-import { EffectCopy, type ModelClient, ModelRegistry, type ModelRequest } from "@mandate/core"
+import { EffectCopy, type ModelClient, ModelRegistry, type ModelRequest, Options } from "@mandate/core"
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -22,6 +22,7 @@ import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as FrozenCopy from "./FrozenCopy.ts"
+import * as Given from "./Given.ts"
 import type { Scripts } from "./Script.ts"
 import * as ScriptBook from "./ScriptBook.ts"
 import { ScriptMismatch, type UnscriptedCall, type UnusedSteps } from "./ScriptError.ts"
@@ -86,7 +87,8 @@ export class ScriptedModel extends Context.Service<ScriptedModel, {
  * **Details**
  *
  * When the scope already closes with a failure, steps that are left over are
- * not reported: they follow from that failure.
+ * not reported: they follow from that failure. What is no object of scripts is
+ * a defect, `Options.InvalidOptions`.
  *
  * **Gotchas**
  *
@@ -101,7 +103,7 @@ export const make = Effect.fnUntraced(function*(
   scripts: Scripts
 ): Effect.fn.Return<ScriptedModel["Service"], never, Scope.Scope> {
   yield* EffectCopy.ensure("@mandate/testing", Schema.Unknown)
-  const book = ScriptBook.make(scripts)
+  const book = ScriptBook.make(yield* Options.orDie("ScriptedModel", decode(scripts)))
   const requests: Array<RecordedRequest> = []
   const interrupted: Array<ModelRequest.ModelCall> = []
   const unscripted: Array<UnscriptedCall> = []
@@ -194,6 +196,19 @@ export const layer = (scripts: Scripts): Layer.Layer<ScriptedModel | ModelRegist
 export const layerOf = (
   model: ScriptedModel["Service"]
 ): Layer.Layer<ScriptedModel | ModelRegistry.ModelRegistry> => Layer.succeedContext(contextOf(model))
+
+const decodeArgument = Options.make<{ readonly scripts: Scripts }>("argument", {
+  scripts: Options.record()
+}, ["scripts"])
+
+// Each script is checked under the agent id that it has.
+const decode = (given: unknown): Result.Result<Scripts, Options.Issues> =>
+  Result.flatMap(decodeArgument({ scripts: given }), ({ scripts }) => {
+    // Of names that cannot be read, the decoder says so.
+    const ids = Result.getOrElse(Result.try(() => Object.keys(scripts)), () => [])
+    const fields = Object.fromEntries(ids.map((id) => [id, Given.script]))
+    return Options.make<Record<string, unknown>>("script", fields)(scripts) as Result.Result<Scripts, Options.Issues>
+  })
 
 const contextOf = (model: ScriptedModel["Service"]) =>
   Context.make(ScriptedModel, model).pipe(

@@ -7,12 +7,17 @@
  * {@link withUsage} or {@link withoutUsage} says otherwise. A failure says
  * nothing about usage unless it is given some.
  *
+ * What is not as the types say (a text that is none, a step that is none, an
+ * option that there is not) throws `Options.InvalidOptions` where the step is
+ * made.
+ *
  * @since 0.1.0
  */
-import type { Message, ModelError, ModelRequest, ModelResponse } from "@mandate/core"
+import { type Message, type ModelError, type ModelRequest, type ModelResponse, Options } from "@mandate/core"
 import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
 import type { Answer, Call } from "./Call.ts"
+import * as Given from "./Given.ts"
 
 export * from "./Call.ts"
 export * from "./TypedCall.ts"
@@ -83,7 +88,10 @@ export interface FailOptions {
  * @category constructors
  * @since 0.1.0
  */
-export const text = (text: string): Step => parts([{ type: "text", text }], "stop")
+export const text = (text: string): Step => {
+  checkText({ text })
+  return parts([{ type: "text", text }], "stop")
+}
 
 /**
  * Calls tools, in order. Strings among the calls are text beside them.
@@ -91,7 +99,10 @@ export const text = (text: string): Step => parts([{ type: "text", text }], "sto
  * @category constructors
  * @since 0.1.0
  */
-export const calls = (...content: ReadonlyArray<string | Call>): Step => parts(content.map(toPart), "tool-calls")
+export const calls = (...content: ReadonlyArray<string | Call>): Step => {
+  checkCalls({ content })
+  return parts(content.map(toPart), "tool-calls")
+}
 
 /**
  * Answers with any parts and any finish reason.
@@ -102,7 +113,10 @@ export const calls = (...content: ReadonlyArray<string | Call>): Step => parts(c
 export const parts = (
   parts: ReadonlyArray<Message.AssistantPart | Call>,
   finishReason: ModelResponse.FinishReason
-): Step => ({ _tag: "Answer", parts: [...parts], finishReason })
+): Step => {
+  checkParts({ parts, finishReason })
+  return { _tag: "Answer", parts: [...parts], finishReason }
+}
 
 /**
  * Answers with text, calls, or both, cut at a token limit (`length`).
@@ -110,7 +124,10 @@ export const parts = (
  * @category constructors
  * @since 0.1.0
  */
-export const cut = (...content: ReadonlyArray<string | Call>): Step => parts(content.map(toPart), "length")
+export const cut = (...content: ReadonlyArray<string | Call>): Step => {
+  checkCut({ content })
+  return parts(content.map(toPart), "length")
+}
 
 /**
  * Refuses (`content-filter`), with or without text.
@@ -142,11 +159,10 @@ export const interrupted = (text?: string): Step => parts(textParts(text), "inte
  * @category constructors
  * @since 0.1.0
  */
-export const fail = (reason: ModelError.ModelErrorReason, options: FailOptions = {}): Step => ({
-  _tag: "Fail",
-  reason,
-  options
-})
+export const fail = (reason: ModelError.ModelErrorReason, options?: FailOptions): Step => {
+  checkFail({ reason })
+  return { _tag: "Fail", reason, options: Options.orThrow("Step.fail", decodeFail(options)) }
+}
 
 /**
  * Streams text as deltas, then fails. Without streaming it only fails.
@@ -154,11 +170,10 @@ export const fail = (reason: ModelError.ModelErrorReason, options: FailOptions =
  * @category constructors
  * @since 0.1.0
  */
-export const streamError = (text: string, reason: ModelError.ModelErrorReason): Step => ({
-  _tag: "StreamError",
-  text,
-  reason
-})
+export const streamError = (text: string, reason: ModelError.ModelErrorReason): Step => {
+  checkStreamError({ text, reason })
+  return { _tag: "StreamError", text, reason }
+}
 
 /**
  * Streams text as deltas, then ends without a finish part. Without streaming
@@ -167,7 +182,10 @@ export const streamError = (text: string, reason: ModelError.ModelErrorReason): 
  * @category constructors
  * @since 0.1.0
  */
-export const unfinished = (text: string): Step => ({ _tag: "Unfinished", text })
+export const unfinished = (text: string): Step => {
+  checkUnfinished({ text })
+  return { _tag: "Unfinished", text }
+}
 
 /**
  * Never answers. It can be interrupted, and the model remembers that it was.
@@ -176,7 +194,10 @@ export const unfinished = (text: string): Step => ({ _tag: "Unfinished", text })
  * @category constructors
  * @since 0.1.0
  */
-export const hang = (text = ""): Step => ({ _tag: "Hang", text })
+export const hang = (text = ""): Step => {
+  checkHang({ text })
+  return { _tag: "Hang", text }
+}
 
 /**
  * Dies with a defect, as a broken client does.
@@ -192,7 +213,10 @@ export const defect = (defect: unknown): Step => ({ _tag: "Defect", defect })
  * @category combinators
  * @since 0.1.0
  */
-export const delay = (duration: Duration.Input, step: Step): Step => ({ _tag: "Delay", duration, step })
+export const delay = (duration: Duration.Input, step: Step): Step => {
+  checkDelay({ duration, step })
+  return { _tag: "Delay", duration, step }
+}
 
 /**
  * Sets the tokens that the response or the failure says it used.
@@ -200,7 +224,10 @@ export const delay = (duration: Duration.Input, step: Step): Step => ({ _tag: "D
  * @category combinators
  * @since 0.1.0
  */
-export const withUsage = (step: Step, tokens: Tokens): Step => ({ _tag: "WithUsage", tokens, step })
+export const withUsage = (step: Step, tokens: Tokens): Step => {
+  checkWithUsage({ step, tokens })
+  return { _tag: "WithUsage", tokens: Options.orThrow("Step.withUsage", decodeTokens(tokens)), step }
+}
 
 /**
  * Lets the response say nothing about usage.
@@ -223,7 +250,39 @@ export const withoutUsage = (step: Step): Step => withUsage(step, {})
  * @category combinators
  * @since 0.1.0
  */
-export const again = (first: Step, ...later: ReadonlyArray<Step>): Step => ({ _tag: "Again", steps: [first, ...later] })
+export const again = (first: Step, ...later: ReadonlyArray<Step>): Step => {
+  const steps = [first, ...later] as const
+  checkAgain({ steps })
+  return { _tag: "Again", steps }
+}
+
+const checkText = Given.args("Step.text", { text: Options.text })
+const checkCalls = Given.args("Step.calls", { content: Given.content })
+const checkCut = Given.args("Step.cut", { content: Given.content })
+const checkParts = Given.args("Step.parts", { parts: Options.list(Options.any), finishReason: Options.text })
+const checkFail = Given.args("Step.fail", { reason: Given.reason })
+const checkStreamError = Given.args("Step.streamError", { text: Options.text, reason: Given.reason })
+const checkUnfinished = Given.args("Step.unfinished", { text: Options.text })
+const checkHang = Given.args("Step.hang", { text: Options.text })
+const checkDelay = Given.args("Step.delay", { duration: Given.wait, step: Given.step })
+const checkWithUsage = Given.args("Step.withUsage", { step: Given.step, tokens: Options.any })
+const checkAgain = Given.args("Step.again", { steps: Given.steps })
+
+// Numbers that no provider should report can be scripted too.
+const decodeTokens = Options.make<Tokens>("count", {
+  input: Options.any,
+  output: Options.any,
+  cacheRead: Options.any,
+  cacheWrite: Options.any,
+  reasoning: Options.any
+})
+
+const decodeFail = Options.make<FailOptions>("option", {
+  retryAfter: Given.wait,
+  usage: Options.record(),
+  detail: Options.text,
+  status: Options.checked<number>("a number", (status) => typeof status === "number")
+})
 
 const toPart = (content: string | Call): Message.AssistantPart | Call =>
   typeof content === "string" ? { type: "text", text: content } : content

@@ -3,9 +3,10 @@
  *
  * @since 0.1.0
  */
-import { type Message, ModelError, type ModelRequest, type ModelResponse, type Usage } from "@mandate/core"
+import { type Message, ModelError, type ModelRequest, type ModelResponse, Options, type Usage } from "@mandate/core"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Given from "./Given.ts"
 import type { Taken } from "./ScriptBook.ts"
 import type { Call, FailOptions, Step, Tokens } from "./Step.ts"
 
@@ -79,6 +80,7 @@ const carryOut = (step: Step, asked: Asked): Effect.Effect<StepOutcome> => {
         : carryOut(chosen, asked)
     })
   }
+  if (!Given.isStep(step)) return Effect.die(new Options.InvalidOptions({ of: "a script", issues: [noStep] }))
   switch (step._tag) {
     case "Call":
       return Effect.succeed(answer([step], "tool-calls", asked))
@@ -139,6 +141,8 @@ const failure = (
   })
   return { _tag: "Failure", text, error }
 }
+
+const noStep = "what a function gives must be a step, or an effect of one"
 
 const defaultTokens: Tokens = { input: 10, output: 5 }
 

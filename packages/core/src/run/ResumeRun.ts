@@ -16,6 +16,7 @@
  * @since 0.1.0
  */
 import * as Effect from "effect/Effect"
+import { identity } from "effect/Function"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Interrupts from "../loop/Interrupts.ts"
@@ -27,6 +28,7 @@ import { Answer, maxBytes } from "../values/Answer.ts"
 import * as Ids from "../values/Ids.ts"
 import type { PendingInterrupt } from "../values/Interrupt.ts"
 import * as Json from "../values/Json.ts"
+import * as JsonWalk from "../values/JsonWalk.ts"
 import type { RunError } from "../values/RunError.ts"
 import * as SchemaIssues from "../values/SchemaIssues.ts"
 import * as Utf8 from "../values/Utf8.ts"
@@ -144,13 +146,17 @@ const decode = (answer: Named): Result.Result<Answer, ReadonlyArray<string>> => 
     return Result.fail(misplaced.map((part) => `${part}: Expected no ${part} in an answer of the kind ${answer._tag}`))
   }
   const codec: Schema.Codec<Answer, unknown> = kind
-  // What cannot be read, or is nested without end, throws.
+  // What cannot be read throws.
   return Result.flatMap(
     Result.try({
-      try: () => Schema.decodeUnknownResult(codec, { errors: "all" })(answer),
+      try: () => {
+        const endless = JsonWalk.endless(answer)
+        if (endless !== undefined) return Result.fail([endless])
+        return Result.mapError(Schema.decodeUnknownResult(codec, { errors: "all" })(answer), SchemaIssues.lines)
+      },
       catch: () => ["the value: Expected JSON that can be read"]
     }),
-    Result.mapError(SchemaIssues.lines)
+    identity
   )
 }
 
