@@ -129,7 +129,15 @@ export const make = <A extends object>(
         catch: () => [`${nameOf(key)} cannot be read`]
       }))
       if (Result.isFailure(result)) issues.push(...result.failure)
-      else if (result.success !== undefined) decoded[key as string] = result.success
+      // Not by assignment: `__proto__` is a key like any other.
+      else if (result.success !== undefined) {
+        Object.defineProperty(decoded, key, {
+          value: result.success,
+          enumerable: true,
+          writable: true,
+          configurable: true
+        })
+      }
     }
     for (const name of required) {
       if (!Object.hasOwn(decoded, name) && !issues.some((issue) => issue.startsWith(name))) {
