@@ -102,7 +102,7 @@ const branch = (
       branch._tag === "Done" ? Effect.as(commit(drive, call, branch), branch) : Effect.succeed(branch)
   ).pipe(
     Effect.catchCause((cause: Cause.Cause<Fenced | StoreError>): Effect.Effect<Branch, Fenced> => {
-      // A bug beside the handler, such as in a schema, ends the run when its siblings have ended too.
+      // A bug that is not caught as `ToolFailed`, such as a schema that interrupts itself, ends the run once its siblings end.
       if (Cause.hasDies(cause) || Cause.hasInterrupts(cause)) return bug(call, cause)
       const error = Option.getOrUndefined(Cause.findErrorOption(cause))
       return error?._tag === "StoreError"
