@@ -5,7 +5,7 @@
 // Fails where one copy of effect is enough to run it.
 const build = (subagents: string) => `
 const program = AgentBuilder.make("editor").withSubagents(${subagents}).build()
-const model = ModelRegistry.layer({ default: { provider: "none", modelId: "none" } })
+const model = ModelRegistry.layer({ default: { provider: "none", modelId: "none", generate: () => Effect.never } })
 await Effect.runPromise(program.pipe(Effect.provide([Mandate.layerMemory, model])))
 `
 
