@@ -194,7 +194,9 @@ const child = Effect.fnUntraced(function*(self: Task): Effect.fn.Return<DriveEnd
   )
   const loaded = inserted.run
   if (inserted.created) {
-    runtime.events.publish(fresh.rootThreadId, Journal.numbered(events, inserted.sequence))
+    if (runtime.events.isWatched(fresh.rootThreadId)) {
+      runtime.events.publish(fresh.rootThreadId, Journal.numbered(events, inserted.sequence))
+    }
     return yield* driven(
       self,
       { run: started, records: Journal.empty() },

@@ -90,7 +90,9 @@ export const start = Effect.fnUntraced(function*(
   }
   if (opened._tag === "Occupied") return yield* occupied(runtime, opened.run, opened.held)
   const run = ActiveRun.started(starting, opened.runId as Ids.RunId)
-  runtime.events.publish(threadId, Journal.numbered(events(run.runId), opened.sequence))
+  if (runtime.events.isWatched(threadId)) {
+    runtime.events.publish(threadId, Journal.numbered(events(run.runId), opened.sequence))
+  }
 
   // Another run of the thread may have started and settled since.
   const isNext = run.runId === Ids.runId(threadId, before.runs)
