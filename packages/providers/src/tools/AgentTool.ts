@@ -4,7 +4,7 @@
  * @since 0.1.0
  */
 import type { BoundAgent, Json, RunConfig, RunResult } from "@mandate/core"
-import { ChildFailure, ErrorClass, RunError } from "@mandate/core"
+import { ChildFailure, ErrorClass, Options, RunError } from "@mandate/core"
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -130,6 +130,8 @@ export class SubagentError extends ErrorClass.TaggedError<SubagentError>("~manda
  *   })
  * ```
  *
+ * Options that are not valid throw an `InvalidOptions`.
+ *
  * @category constructors
  * @since 0.1.0
  */
@@ -138,7 +140,15 @@ export const toAiSdkTool = <Report = unknown>(
     readonly run?: (...args: never) => Outcome<Report>
   },
   options: AgentToolOptions = {}
-): AiSdkAgentTool<ReportJson<Report>> => ({
+): AiSdkAgentTool<ReportJson<Report>> => made(agent, Options.orThrow("AiSdkTools.toAiSdkTool", decodeOptions(options)))
+
+// What a run takes is for the run to check, which fails its call.
+const decodeOptions = Options.make<AgentToolOptions>("option", {
+  run: Options.any,
+  context: Options.checked("a Context of Effect", Context.isContext)
+})
+
+const made = <Report>(agent: BoundAgent.JsonAgent, options: AgentToolOptions): AiSdkAgentTool<ReportJson<Report>> => ({
   description: agent.description,
   inputSchema: {
     "~standard": {

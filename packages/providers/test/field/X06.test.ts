@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { AgentBuilder, Mandate, Options } from "@mandate/core"
 import { AiSdk, AiSdkTools, EffectAi, McpTools, ModelFallback, StandardTools } from "@mandate/providers"
-import { Cause, Effect, Exit, Layer } from "effect"
+import { Cause, Context, Effect, Exit, Layer } from "effect"
 import { LanguageModel } from "effect/ai"
 import { z } from "zod"
 import { leaks, notOptions, notPlain } from "../../../core/test/support/NotOptions.ts"
@@ -219,4 +219,24 @@ describe("X06 The options of effect/ai models", () => {
         assert.match(error.message, says)
       }
     }))
+})
+
+describe("X06 AiSdkTools.toAiSdkTool", () => {
+  const json = { id: "clerk", description: "Helps", inputSchema: { type: "object" } }
+  const toTool = (options: unknown) => AiSdkTools.toAiSdkTool({ json } as never, options as never)
+
+  it("X06 throws for options that are not valid, so that a misspelt budget is not a missing one", () => {
+    for (const [says, value] of notOptions) invalid(() => toTool(value), says)
+    invalid(
+      () => toTool({ rnu: { budget: { maxTokens: 1 } } }),
+      "there is no option \"rnu\"; the options are run, context"
+    )
+    invalid(() => toTool({ context: {} }), "context must be a Context of Effect, not an object")
+  })
+
+  it("X06 takes no options, and those that are valid", () => {
+    for (const options of [undefined, {}, { run: { budget: { maxTokens: 1 } } }, { context: Context.empty() }]) {
+      assert.strictEqual(toTool(options).description, "Helps")
+    }
+  })
 })
